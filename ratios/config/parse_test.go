@@ -1,0 +1,132 @@
+package config
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+const published = `
+baselineNodeType: n2d
+nodeTypes:
+  n2d: { cpuPerf: 1.0, memPerf: 1.0 }
+  n4:  { cpuPerf: 1.25, memPerf: 1.0 }
+  c3:  { cpuPerf: 1.30, memPerf: 1.0 }
+bounds:
+  cpu: { min: "50m", max: "16" }
+  memory: { min: "64Mi", max: "32Gi" }
+`
+
+func TestParseReadsThePublishedFormat(t *testing.T) {
+	from := ratios.Provenance{Source: "configmap", UpdateTime: time.Unix(1, 0), Author: "kubectl"}
+	got, err := Parse([]byte(published), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &ratios.Layer{
+		Baseline: "n2d",
+		Ratios: map[string]ratios.Ratio{
+			"n2d": {CPUPerf: 1, MemoryPerf: 1, Provenance: from},
+			"n4":  {CPUPerf: 1.25, MemoryPerf: 1, Provenance: from},
+			"c3":  {CPUPerf: 1.3, MemoryPerf: 1, Provenance: from},
+		},
+		Bounds: &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 << 30}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseReadsNumbersAndQuantitiesAsPeopleWriteThem(t *testing.T) {
+	got, err := Parse([]byte(`{baselineNodeType: "2", nodeTypes: {"2": &r {cpuPerf: 20482, memPerf: 1e0}, m7i.large: *r}, bounds: {cpu: {max: 16}, memory: }}`), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ratios.Ratio{CPUPerf: 20482, MemoryPerf: 1}
+	want := &ratios.Layer{Baseline: "2", Ratios: map[string]ratios.Ratio{"2": r, "m7i.large": r}, Bounds: &ratios.Bounds{CPU: ratios.Range{Max: 16000}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"no YAML", "a: [", []string{"read YAML: "}},
+		{"nothing", "# nothing\n", []string{"the configuration is empty"}},
+		{"no mapping", "- a", []string{"line 1: want a mapping, got a list", "baselineNodeType: must be set"}},
+		{"no baseline", "nodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{"baselineNodeType: must be set"}},
+		{"baseline without a ratio", "baselineNodeType: n2d\nnodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{`baselineNodeType: "n2d" is not one of the nodeTypes`}},
+		{"baseline is no text", "baselineNodeType: [n4]", []string{"baselineNodeType: line 1: want a text, got a list"}},
+		{"unknown keys", published + "bound: {}\n", []string{"bound: line 10: unknown key"}},
+		{"unknown keys inside", strings.Replace(published, "min: \"50m\"", "minimum: \"50m\"", 1), []string{"bounds.cpu.minimum: line 8: unknown key"}},
+		{"a key twice", published + "baselineNodeType: n4\n", []string{"baselineNodeType: line 10: set twice"}},
+		{"a node type without a name", strings.Replace(published, "n4:", `"":`, 1), []string{`nodeTypes[""]: line 5: a node type needs a name`}},
+		{"a node type with a dot is quoted", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, m7i.large: {cpuPerf: 0, memPerf: 1}}",
+			[]string{`nodeTypes["m7i.large"].cpuPerf: line 2: want a finite number above 0, got "0"`}},
+		{"missing performance", strings.Replace(published, ", memPerf: 1.0", "", 2), []string{"nodeTypes.n2d.memPerf: must be set", "nodeTypes.n4.memPerf: must be set"}},
+		{"min above max", strings.Replace(published, `"16"`, `"40m"`, 1), []string{"bounds.cpu: min 50m > max 40m"}},
+		{"no quantity", strings.Replace(published, "64Mi", "64 MB", 1), []string{`bounds.memory.min: line 9: want a quantity such as "50m" or "64Mi", got "64 MB"`}},
+		{"negative quantity", strings.Replace(published, "64Mi", "-1", 1), []string{`bounds.memory.min: line 9: "-1" is too small`}},
+		{"an upper bound of nothing", strings.Replace(published, `"16"`, `"0m"`, 1), []string{`bounds.cpu.max: line 8: "0m" is too small; leave it out for no bound`}},
+		{"all at once", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
+			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: "x" is not`}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			layer, err := Parse([]byte(tc.text), ratios.Provenance{})
+			if err == nil {
+				t.Fatalf("accepted as %v", layer)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestParseRefusesPerformanceThatIsNoFiniteNumberAboveZero(t *testing.T) {
+	for _, bad := range []string{"0", "-1", "0.0", ".nan", ".inf", "-.inf", "1e999", `"1.0"`, "yes", "~", "[1]", "{}"} {
+		_, err := Parse([]byte("baselineNodeType: a\nnodeTypes: {a: {cpuPerf: "+bad+", memPerf: 1}}"), ratios.Provenance{})
+		if err == nil || !strings.Contains(err.Error(), "nodeTypes.a.cpuPerf") {
+			t.Errorf("cpuPerf %s: %v", bad, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(published))
+	f.Add([]byte("a: &a [*a]"))
+	f.Add([]byte("baselineNodeType: a\nnodeTypes: &a {a: *a}"))
+	f.Add([]byte("? {a: b}\n: c"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		layer, err := Parse(text, ratios.Provenance{})
+		if (layer == nil) == (err == nil) {
+			t.Fatalf("layer %v, error %v", layer, err)
+		}
+		if err != nil {
+			return
+		}
+		if _, ok := layer.Ratios[layer.Baseline]; !ok {
+			t.Errorf("baseline %q has no ratio", layer.Baseline)
+		}
+		for nodeType, r := range layer.Ratios {
+			if nodeType == "" || !(r.CPUPerf > 0) || math.IsInf(r.CPUPerf, 0) || !(r.MemoryPerf > 0) || math.IsInf(r.MemoryPerf, 0) {
+				t.Errorf("node type %q has ratio %v", nodeType, r)
+			}
+		}
+		for _, b := range []ratios.Range{layer.Bounds.CPU, layer.Bounds.Memory} {
+			if b.Min < 0 || b.Max < 0 || b.Max > 0 && b.Min > b.Max {
+				t.Errorf("bounds %v", b)
+			}
+		}
+	})
+}

@@ -1,0 +1,43 @@
+package ratios
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// Quotient is an exact fraction in lowest terms; both numbers are at least 1
+// and below 1<<63.
+type Quotient struct{ Num, Den uint64 }
+
+// Float64 is the nearest float.
+func (q Quotient) Float64() float64 { return float64(q.Num) / float64(q.Den) }
+
+// quotient returns a/b exactly, reading each float as the shortest decimal that
+// stands for it: 1.3 is 13/10, as its author meant, not the binary number next
+// to it. Where the fraction needs more than 63 bits, its largest bits are kept:
+// a relative error below 10⁻¹⁵ for quotients from a thousandth to a thousand. a
+// and b must be finite and above 0.
+func quotient(a, b float64) Quotient {
+	x := new(big.Rat).Quo(decimal(a), decimal(b))
+	num, den := new(big.Int).Set(x.Num()), new(big.Int).Set(x.Denom())
+	if excess := max(num.BitLen(), den.BitLen()) - 63; excess > 0 {
+		num.Rsh(num, uint(excess))
+		den.Rsh(den, uint(excess))
+	}
+	return Quotient{max(1, num.Uint64()), max(1, den.Uint64())}
+}
+
+// decimal reads a float as the shortest decimal that stands for it.
+func decimal(f float64) *big.Rat {
+	x, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', -1, 64))
+	if !ok {
+		// Only infinities and NaN have no decimal, and ValidPerf keeps
+		// them out.
+		panic("ratios: performance is not finite: " + strconv.FormatFloat(f, 'g', -1, 64))
+	}
+	return x
+}
+
+// ValidPerf tells whether a performance is one that a table can hold.
+func ValidPerf(f float64) bool { return f > 0 && !math.IsInf(f, 0) }

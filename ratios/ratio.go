@@ -1,0 +1,47 @@
+package ratios
+
+import "time"
+
+// Ratio is the performance of one node type. Only quotients of two ratios have
+// a meaning, so the unit is free as long as all node types share it.
+type Ratio struct {
+	// CPUPerf is finite and above 0.
+	CPUPerf float64
+	// MemoryPerf is finite and above 0.
+	MemoryPerf float64
+	// Provenance is where the ratio comes from.
+	Provenance Provenance
+}
+
+// Provenance is where a value comes from.
+type Provenance struct {
+	// Source is the name of the provider.
+	Source string
+	// UpdateTime is when the value was last written at its source; zero if
+	// the source does not know.
+	UpdateTime time.Time
+	// Author wrote it, as the source knows it; empty if it does not.
+	Author string
+}
+
+// Bounds limits requests per container, whatever the ratio.
+type Bounds struct {
+	// CPU is in millicores.
+	CPU Range
+	// Memory is in bytes.
+	Memory Range
+}
+
+// Range is closed; an end of 0 is open.
+type Range struct{ Min, Max int64 }
+
+// Layer is what one provider knows. Nobody changes a layer once it is reported.
+type Layer struct {
+	// Baseline is the node type that requests are written for; empty if the
+	// provider does not say.
+	Baseline string
+	// Ratios by node type.
+	Ratios map[string]Ratio
+	// Bounds is nil if the provider does not say.
+	Bounds *Bounds
+}

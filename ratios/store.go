@@ -1,0 +1,165 @@
+package ratios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/klog/v2"
+)
+
+// Store merges the layers of its providers into a Table. All methods may be
+// called at any time from any goroutine.
+type Store struct {
+	providers []Provider
+	now       func() time.Time
+	table     atomic.Pointer[Table]
+
+	mu      sync.Mutex
+	sources []source
+	// problem is why the layers could not be merged last time, nil if they
+	// could.
+	problem error
+	watches []chan struct{}
+}
+
+type source struct {
+	layer    *Layer
+	reported bool
+	err      error
+	lastGood time.Time
+}
+
+// NewStore returns a store of these providers, the one that decides first at
+// the front. It is empty until Run.
+func NewStore(providers ...Provider) *Store {
+	return &Store{providers: providers, now: time.Now, sources: make([]source, len(providers))}
+}
+
+// Run runs the providers until ctx is done or one of them fails.
+func (s *Store) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make(chan error, len(s.providers))
+	for i, p := range s.providers {
+		go func() {
+			err := p.Run(ctx, func(u Update) { s.take(ctx, i, u) })
+			if err != nil {
+				err = fmt.Errorf("ratio source %s: %w", p.Name(), err)
+				cancel()
+			}
+			errs <- err
+		}()
+	}
+	var all []error
+	for range s.providers {
+		all = append(all, <-errs)
+	}
+	return errors.Join(all...)
+}
+
+// take takes over what provider i reports.
+func (s *Store) take(ctx context.Context, i int, u Update) {
+	logger := klog.FromContext(ctx).WithValues("source", s.providers[i].Name())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	src := &s.sources[i]
+	src.reported = true
+	src.err = u.Err
+	if u.Err != nil {
+		logger.Error(u.Err, "Ratio source is bad, keeping its last good state", "hasGoodState", src.layer != nil)
+	} else {
+		src.layer, src.lastGood = u.Layer, s.now()
+	}
+	s.rebuild(ctx)
+	for _, w := range s.watches {
+		select {
+		case w <- struct{}{}:
+		default: // The watcher has not yet looked at the change before.
+		}
+	}
+}
+
+// rebuild merges the layers anew. Until every provider has reported once there
+// is no table: a lower layer alone could be about to be overruled.
+func (s *Store) rebuild(ctx context.Context) {
+	layers := make([]*Layer, len(s.sources))
+	for i := range s.sources {
+		if !s.sources[i].reported {
+			return
+		}
+		layers[i] = s.sources[i].layer
+	}
+	t, err := merge(layers)
+	s.problem = err
+	if err != nil {
+		return
+	}
+	before := s.table.Swap(t)
+	if before == nil || before.Revision != t.Revision {
+		klog.FromContext(ctx).Info("New ratios", "revision", t.Revision, "baseline", t.Baseline, "nodeTypes", t.names)
+	}
+}
+
+// Table returns the table in force, nil while there is none.
+func (s *Store) Table() *Table { return s.table.Load() }
+
+// Watch returns a channel that receives after every change of the table or of
+// a source's state; changes that come faster than they are received are one.
+func (s *Store) Watch() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := make(chan struct{}, 1)
+	s.watches = append(s.watches, w)
+	return w
+}
+
+// SourceStatus is the state of one source.
+type SourceStatus struct {
+	Name string
+	// Err is what is wrong; nil if the source's present state is in the
+	// table.
+	Err error
+	// LastGood is when the state that is in the table was taken over; zero
+	// if there was none.
+	LastGood time.Time
+}
+
+var errNotReported = errors.New("not read yet")
+
+// Sources returns the state of every source, the one that decides first at the
+// front.
+func (s *Store) Sources() []SourceStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := make([]SourceStatus, len(s.sources))
+	for i, src := range s.sources {
+		err := src.err
+		if !src.reported {
+			err = errNotReported
+		}
+		status[i] = SourceStatus{Name: s.providers[i].Name(), Err: err, LastGood: src.lastGood}
+	}
+	return status
+}
+
+// Problem says what is wrong with the ratios, all of it in one error; nil if
+// nothing is. While there is no table, there always is a problem.
+func (s *Store) Problem() error {
+	var problems []error
+	for _, src := range s.Sources() {
+		if src.Err != nil {
+			problems = append(problems, fmt.Errorf("ratio source %s: %w", src.Name, src.Err))
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.problem != nil {
+		problems = append(problems, s.problem)
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,210 @@
+package ratios_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+)
+
+func layer(source, baseline string, cpu map[string]float64) *ratios.Layer {
+	l := &ratios.Layer{Baseline: baseline, Ratios: map[string]ratios.Ratio{}}
+	for nodeType, perf := range cpu {
+		l.Ratios[nodeType] = ratios.Ratio{CPUPerf: perf, MemoryPerf: 1, Provenance: ratios.Provenance{Source: source}}
+	}
+	return l
+}
+
+// run runs a store of the providers until the test ends.
+func run(t *testing.T, providers ...ratios.Provider) *ratios.Store {
+	t.Helper()
+	s := ratios.NewStore(providers...)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("store ended with %v", err)
+		}
+	})
+	return s
+}
+
+// await waits until the store is as wanted.
+func await(t *testing.T, s *ratios.Store, changes <-chan struct{}, wanted func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	for !wanted() {
+		select {
+		case <-changes:
+		case <-deadline:
+			t.Fatalf("store did not become as wanted: %+v", s.Sources())
+		}
+	}
+}
+
+func ready(s *ratios.Store) func() bool { return func() bool { return s.Table() != nil } }
+
+func TestTheFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates(t *testing.T) {
+	over := layer("override", "", map[string]float64{"n4": 1.1})
+	base := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
+	base.Bounds = &ratios.Bounds{CPU: ratios.Range{Min: 50}}
+	s := ratios.NewStore(ratiotest.NewMemory("override", ratios.Update{Layer: over}), ratiotest.NewMemory("configmap", ratios.Update{Layer: base}))
+	changes := s.Watch()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _ = s.Run(ctx) }()
+	await(t, s, changes, ready(s))
+
+	table := s.Table()
+	if table.Baseline != "n2d" || table.Bounds != *base.Bounds || !slices.Equal(table.NodeTypes(), []string{"c3", "n2d", "n4"}) {
+		t.Errorf("table %+v of %v", table, table.NodeTypes())
+	}
+	n4, ok := table.Lookup("n4")
+	if !ok {
+		t.Fatal("no entry for n4")
+	}
+	want := &ratios.Entry{
+		NodeType:   "n4",
+		Ratio:      over.Ratios["n4"],
+		Candidates: []ratios.Ratio{over.Ratios["n4"], base.Ratios["n4"]},
+		CPUFactor:  ratios.Quotient{Num: 10, Den: 11}, MemoryFactor: ratios.Quotient{Num: 1, Den: 1},
+	}
+	if diff := cmp.Diff(want, n4); diff != "" {
+		t.Error(diff)
+	}
+	if table.Knows("e2") {
+		t.Error("knows a type that no layer names")
+	}
+}
+
+func TestThereIsNoTableUntilEveryProviderReported(t *testing.T) {
+	base := ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1})})
+	s := ratios.NewStore(silent{}, base)
+	changes := s.Watch()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _ = s.Run(ctx) }()
+	await(t, s, changes, func() bool { return s.Sources()[1].Err == nil })
+	if s.Table() != nil {
+		t.Error("a table without the layer that decides first")
+	}
+	if err := s.Problem(); err == nil || !strings.Contains(err.Error(), "ratio source silent: not read yet") {
+		t.Errorf("problem %v", err)
+	}
+}
+
+// silent never reports.
+type silent struct{}
+
+func (silent) Name() string { return "silent" }
+
+func (silent) Run(ctx context.Context, _ func(ratios.Update)) error {
+	<-ctx.Done()
+	return nil
+}
+
+func TestABadSourceKeepsTheLastGoodTableAndSaysSo(t *testing.T) {
+	m := ratiotest.NewMemory("configmap", ratios.Update{Err: errors.New("does not exist")})
+	s := run(t, m)
+	changes := s.Watch()
+	await(t, s, changes, func() bool { return strings.Contains(s.Problem().Error(), "does not exist") })
+	if s.Table() != nil {
+		t.Fatal("a table from nothing")
+	}
+
+	good := layer("configmap", "n2d", map[string]float64{"n2d": 1})
+	m.Set(ratios.Update{Layer: good})
+	await(t, s, changes, ready(s))
+	if err := s.Problem(); err != nil {
+		t.Errorf("problem %v with a good source", err)
+	}
+	table := s.Table()
+
+	m.Set(ratios.Update{Err: errors.New("min 2 > max 1")})
+	await(t, s, changes, func() bool { return s.Problem() != nil })
+	if got := s.Table(); got.Revision != table.Revision {
+		t.Errorf("the table became %+v", got)
+	}
+	status := s.Sources()[0]
+	if status.Name != "configmap" || status.Err == nil || status.LastGood.IsZero() {
+		t.Errorf("status %+v", status)
+	}
+
+	m.Set(ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 2})})
+	await(t, s, changes, func() bool { return s.Problem() == nil })
+	if !s.Table().Knows("n4") {
+		t.Error("the new content is not in the table")
+	}
+}
+
+func TestLayersThatLackABaselineTogetherAreAProblem(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		baseline string
+		want     string
+	}{
+		{"none is named", "", "no source names a baseline node type"},
+		{"it has no ratio", "e2", `the baseline node type "e2" has no ratio`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := ratios.NewStore(ratiotest.NewMemory("memory", ratios.Update{Layer: layer("memory", tc.baseline, map[string]float64{"n4": 1})}))
+			changes := s.Watch()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			go func() { _ = s.Run(ctx) }()
+			await(t, s, changes, func() bool { return strings.Contains(s.Problem().Error(), tc.want) })
+		})
+	}
+}
+
+func TestTheRevisionFollowsWhatSizesDependOn(t *testing.T) {
+	m := ratiotest.NewMemory("memory", ratios.Update{Layer: layer("memory", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})})
+	s := run(t, m)
+	changes := s.Watch()
+	await(t, s, changes, ready(s))
+	first := s.Table()
+
+	renamed := layer("elsewhere", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
+	m.Set(ratios.Update{Layer: renamed})
+	await(t, s, changes, func() bool { n4, _ := s.Table().Lookup("n4"); return n4.Ratio.Provenance.Source == "elsewhere" })
+	if s.Table().Revision != first.Revision {
+		t.Error("another provenance made another revision")
+	}
+	bounded := layer("memory", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
+	bounded.Bounds = &ratios.Bounds{CPU: ratios.Range{Min: 1}}
+	seen := map[string]bool{first.Revision: true}
+	for _, next := range []*ratios.Layer{
+		bounded,
+		layer("memory", "n4", map[string]float64{"n2d": 1, "n4": 1.25}),
+		layer("memory", "n2d", map[string]float64{"n2d": 1, "n4": 1.3}),
+	} {
+		before := s.Table().Revision
+		m.Set(ratios.Update{Layer: next})
+		await(t, s, changes, func() bool { return s.Table().Revision != before })
+		if seen[s.Table().Revision] {
+			t.Errorf("%+v has a revision that other content had", next)
+		}
+		seen[s.Table().Revision] = true
+	}
+}
+
+func TestAProviderThatFailsEndsTheStore(t *testing.T) {
+	s := ratios.NewStore(failing{}, silent{})
+	if err := s.Run(context.Background()); err == nil || err.Error() != "ratio source failing: no way" {
+		t.Errorf("got %v", err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Name() string                                   { return "failing" }
+func (failing) Run(context.Context, func(ratios.Update)) error { return errors.New("no way") }

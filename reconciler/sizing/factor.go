@@ -1,0 +1,57 @@
+package sizing
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Factor is the exact positive fraction Num/Den that requests are multiplied
+// by. Neither may be 0 and both must be below 1<<63.
+type Factor struct{ Num, Den uint64 }
+
+// isOne tells whether the factor changes nothing.
+func (f Factor) isOne() bool { return f.Num == f.Den }
+
+// nearest returns v × f rounded to the nearest integer, halves up, and
+// math.MaxInt64 where that is too large. v must not be negative.
+func (f Factor) nearest(v int64) int64 {
+	q, r, ok := f.mulDiv(v)
+	if !ok {
+		return math.MaxInt64
+	}
+	if r >= f.Den-r {
+		q++
+	}
+	return saturate(q)
+}
+
+// up returns v × f rounded up to an integer, and math.MaxInt64 where that is
+// too large. v must not be negative.
+func (f Factor) up(v int64) int64 {
+	q, r, ok := f.mulDiv(v)
+	if !ok {
+		return math.MaxInt64
+	}
+	if r > 0 {
+		q++
+	}
+	return saturate(q)
+}
+
+// mulDiv returns quotient and remainder of v × Num ÷ Den in 128 bits, and
+// false where the quotient does not fit in 64.
+func (f Factor) mulDiv(v int64) (quotient, remainder uint64, ok bool) {
+	hi, lo := bits.Mul64(uint64(v), f.Num)
+	if hi >= f.Den {
+		return 0, 0, false
+	}
+	quotient, remainder = bits.Div64(hi, lo, f.Den)
+	return quotient, remainder, true
+}
+
+func saturate(q uint64) int64 {
+	if q > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(q)
+}

@@ -1,0 +1,88 @@
+package sizing
+
+// mebibyte is what scaled memory is rounded up to.
+const mebibyte = 1 << 20
+
+// Range holds a request from Min to Max; 0 means that the end is open.
+type Range struct{ Min, Max int64 }
+
+// clamp returns v within the range, and whether that changed it.
+func (r Range) clamp(v int64) (int64, bool) {
+	if r.Min > 0 && v < r.Min {
+		return r.Min, true
+	}
+	if r.Max > 0 && v > r.Max {
+		return r.Max, true
+	}
+	return v, false
+}
+
+// CPU scales millicores: the request by f to the nearest millicore, at least
+// one, held in bounds; the limit by what the request really changed. clamped
+// tells that a bound decided. A container without a cpu request stays as it is.
+func CPU(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
+	if original.Request == 0 {
+		return original, false
+	}
+	request, clamped := bounds.clamp(max(1, f.nearest(original.Request)))
+	return Amount{request, follow(original, request, Factor.nearest)}, clamped
+}
+
+// Memory scales bytes: the request by f rounded up to a whole Mi, except at a
+// factor of exactly 1, where it is not rounded; held in bounds; the limit by
+// what the request really changed, rounded up likewise. clamped tells that a
+// bound decided. A container without a memory request stays as it is.
+func Memory(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
+	if original.Request == 0 {
+		return original, false
+	}
+	request := original.Request
+	if !f.isOne() {
+		request = upToMebibyte(f, request)
+	}
+	request, clamped = bounds.clamp(request)
+	return Amount{request, follow(original, request, upToMebibyte)}, clamped
+}
+
+// follow returns the limit that stands to request as the original limit stands
+// to the original request, so that Guaranteed stays Guaranteed and a limit is
+// never below its request.
+func follow(original Amount, request int64, scale func(Factor, int64) int64) int64 {
+	switch {
+	case original.Limit == 0 || request == original.Request:
+		return original.Limit
+	case original.Limit == original.Request:
+		return request
+	}
+	return max(request, scale(Factor{uint64(request), uint64(original.Request)}, original.Limit))
+}
+
+// upToMebibyte returns bytes × f rounded up to a whole Mi.
+func upToMebibyte(f Factor, bytes int64) int64 {
+	scaled := f.up(bytes)
+	if rest := scaled % mebibyte; rest > 0 {
+		if scaled > maxMebibytes {
+			return maxMebibytes
+		}
+		scaled += mebibyte - rest
+	}
+	return scaled
+}
+
+// maxMebibytes is the largest whole Mi that is an int64.
+const maxMebibytes = (1<<63 - 1) / mebibyte * mebibyte
+
+// Unfollow returns the limit that the author must have written, where only the
+// original request is known: the published controller kept no limits. It
+// inverts follow, so that a limit that was scaled with its request is scaled
+// back.
+func Unfollow(current Amount, originalRequest int64) int64 {
+	if current.Limit == 0 || current.Request == 0 {
+		return current.Limit
+	}
+	if current.Limit == current.Request {
+		return originalRequest
+	}
+	f := Factor{uint64(originalRequest), uint64(current.Request)}
+	return max(originalRequest, f.nearest(current.Limit))
+}

@@ -1,0 +1,197 @@
+package sizing
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+const (
+	mi = 1 << 20
+	gi = 1 << 30
+)
+
+var open = Range{}
+
+func TestCPU(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		original Amount
+		f        Factor
+		bounds   Range
+		want     Amount
+		clamped  bool
+	}{
+		{"Guaranteed stays Guaranteed", Amount{1000, 1000}, Factor{4, 5}, open, Amount{800, 800}, false},
+		{"Burstable keeps request:limit", Amount{500, 2000}, Factor{4, 5}, open, Amount{400, 1600}, false},
+		{"no limit stays no limit", Amount{500, 0}, Factor{4, 5}, open, Amount{400, 0}, false},
+		{"no request is nothing to scale", Amount{0, 500}, Factor{4, 5}, open, Amount{0, 500}, false},
+		{"factor 1 changes nothing", Amount{333, 777}, Factor{3, 3}, open, Amount{333, 777}, false},
+		{"rounds to the nearest millicore, down", Amount{1000, 0}, Factor{10, 13}, open, Amount{769, 0}, false},
+		{"rounds to the nearest millicore, halves up", Amount{1, 0}, Factor{3, 2}, open, Amount{2, 0}, false},
+		{"never below one millicore", Amount{1, 5}, Factor{1, 100}, open, Amount{1, 5}, false},
+		{"raised to min, the limit follows what was really changed", Amount{100, 400}, Factor{1, 4}, Range{50, 16000}, Amount{50, 200}, true},
+		{"lowered to max", Amount{20000, 20000}, Factor{1, 1}, Range{50, 16000}, Amount{16000, 16000}, true},
+		{"bounds hold at factor 1 as well", Amount{20, 40}, Factor{1, 1}, Range{50, 16000}, Amount{50, 100}, true},
+		{"the largest amount does not overflow", Amount{math.MaxInt64, math.MaxInt64}, Factor{5, 4}, open, Amount{math.MaxInt64, math.MaxInt64}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, clamped := CPU(tc.original, tc.f, tc.bounds)
+			if got != tc.want || clamped != tc.clamped {
+				t.Errorf("CPU(%v, %v, %v) = %v, %v; want %v, %v", tc.original, tc.f, tc.bounds, got, clamped, tc.want, tc.clamped)
+			}
+		})
+	}
+}
+
+func TestMemory(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		original Amount
+		f        Factor
+		bounds   Range
+		want     Amount
+		clamped  bool
+	}{
+		{"untouched at factor 1, whole Mi or not", Amount{1000, 1001}, Factor{2, 2}, open, Amount{1000, 1001}, false},
+		{"rounded up to a whole Mi", Amount{gi, gi}, Factor{10, 11}, open, Amount{931 * mi, 931 * mi}, false},
+		{"a byte too many is a whole Mi more", Amount{1331*mi + 209716, 0}, Factor{10, 13}, open, Amount{1025 * mi, 0}, false},
+		{"an exact quotient is not raised", Amount{1300 * mi, 0}, Factor{10, 13}, open, Amount{1000 * mi, 0}, false},
+		{"never below one Mi", Amount{1000, 2000}, Factor{1, 2}, open, Amount{mi, 2 * mi}, false},
+		{"limit keeps its distance", Amount{gi, 2 * gi}, Factor{1, 2}, open, Amount{gi / 2, gi}, false},
+		{"bounds hold at factor 1 as well", Amount{32 * mi, 64 * mi}, Factor{1, 1}, Range{64 * mi, 0}, Amount{64 * mi, 128 * mi}, true},
+		{"no request is nothing to scale", Amount{0, gi}, Factor{1, 2}, open, Amount{0, gi}, false},
+		{"the largest amount does not overflow", Amount{math.MaxInt64, 0}, Factor{5, 4}, open, Amount{maxMebibytes, 0}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, clamped := Memory(tc.original, tc.f, tc.bounds)
+			if got != tc.want || clamped != tc.clamped {
+				t.Errorf("Memory(%v, %v, %v) = %v, %v; want %v, %v", tc.original, tc.f, tc.bounds, got, clamped, tc.want, tc.clamped)
+			}
+		})
+	}
+}
+
+// oracle multiplies exactly and rounds half up (nearest) or up.
+func oracle(v int64, f Factor, up bool) int64 {
+	x := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(v), new(big.Int).SetUint64(f.Num)), new(big.Int).SetUint64(f.Den))
+	if !up {
+		x.Add(x, big.NewRat(1, 2))
+	}
+	q, m := new(big.Int).DivMod(x.Num(), x.Denom(), new(big.Int))
+	if up && m.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	if !q.IsInt64() {
+		return math.MaxInt64
+	}
+	return q.Int64()
+}
+
+func TestFactorAgainstExactOracle(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	number := func() uint64 { return r.Uint64()>>1>>r.UintN(63) | 1 }
+	for range 200_000 {
+		v, f := int64(number()), Factor{number(), number()}
+		if got, want := f.nearest(v), oracle(v, f, false); got != want {
+			t.Fatalf("%v.nearest(%d) = %d, want %d", f, v, got, want)
+		}
+		if got, want := f.up(v), oracle(v, f, true); got != want {
+			t.Fatalf("%v.up(%d) = %d, want %d", f, v, got, want)
+		}
+	}
+}
+
+func TestPropertiesOfEveryScaling(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200_000 {
+		f := Factor{r.Uint64N(10_000) + 1, r.Uint64N(10_000) + 1}
+		original := Amount{Request: r.Int64N(1 << 40), Limit: r.Int64N(1 << 41)}
+		if original.Limit < original.Request {
+			original.Limit = []int64{0, original.Request}[r.IntN(2)]
+		}
+		bounds := Range{Min: r.Int64N(1 << 20), Max: 1<<20 + r.Int64N(1<<40)}
+		for name, scale := range map[string]func(Amount, Factor, Range) (Amount, bool){"CPU": CPU, "Memory": Memory} {
+			got, _ := scale(original, f, bounds)
+			switch {
+			case original.Request == 0:
+				if got != original {
+					t.Fatalf("%s(%v) without a request became %v", name, original, got)
+				}
+				continue
+			case got.Request < max(1, bounds.Min) || got.Request > bounds.Max:
+				t.Fatalf("%s(%v, %v, %v) = %v: request out of bounds", name, original, f, bounds, got)
+			case (got.Limit == 0) != (original.Limit == 0):
+				t.Fatalf("%s(%v, %v, %v) = %v: a limit came or went", name, original, f, bounds, got)
+			case got.Limit != 0 && got.Limit < got.Request:
+				t.Fatalf("%s(%v, %v, %v) = %v: limit below request", name, original, f, bounds, got)
+			case original.Limit == original.Request && got.Limit != got.Request:
+				t.Fatalf("%s(%v, %v, %v) = %v: no longer equal", name, original, f, bounds, got)
+			}
+			if again, _ := scale(original, f, bounds); again != got {
+				t.Fatalf("%s(%v) is %v, then %v", name, original, got, again)
+			}
+		}
+	}
+}
+
+func TestUnfollowInvertsMirroredAndScaledLimits(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		current Amount
+		request int64
+		want    int64
+	}{
+		{"not resized yet", Amount{500, 2000}, 500, 2000},
+		{"Guaranteed, resized", Amount{800, 800}, 1000, 1000},
+		{"scaled with its request", Amount{400, 1600}, 500, 2000},
+		{"no limit", Amount{400, 0}, 500, 0},
+		{"rounding never puts the limit below the request", Amount{3, 4}, 2, 3},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := Unfollow(tc.current, tc.request); got != tc.want {
+				t.Errorf("Unfollow(%v, %d) = %d, want %d", tc.current, tc.request, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestQOSClass(t *testing.T) {
+	full := Container{Amount{100, 100}, Amount{mi, mi}}
+	for _, tc := range []struct {
+		name string
+		pod  []Container
+		want corev1.PodQOSClass
+	}{
+		{"nothing asked for", []Container{{}, {}}, corev1.PodQOSBestEffort},
+		{"everything equal", []Container{full, full}, corev1.PodQOSGuaranteed},
+		{"one container asks for nothing", []Container{full, {}}, corev1.PodQOSBurstable},
+		{"cpu alone", []Container{{CPU: Amount{100, 100}}}, corev1.PodQOSBurstable},
+		{"a request below its limit", []Container{{Amount{100, 200}, Amount{mi, mi}}}, corev1.PodQOSBurstable},
+		{"a limit alone", []Container{{CPU: Amount{0, 200}}}, corev1.PodQOSBurstable},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := QOSClass(tc.pod); got != tc.want {
+				t.Errorf("QOSClass(%v) = %s, want %s", tc.pod, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestFromResourcesReadsMillicoresAndBytes(t *testing.T) {
+	got := FromResources(corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1.5"), corev1.ResourceMemory: resource.MustParse("1Gi"), "nvidia.com/gpu": resource.MustParse("1")},
+		Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")},
+	})
+	if want := (Container{CPU: Amount{1500, 2000}, Memory: Amount{gi, 0}}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	cpu, memory := CPUQuantity(800), MemoryQuantity(gi)
+	if cpu.String() != "800m" || memory.String() != "1Gi" {
+		t.Errorf("written as %s and %s, want 800m and 1Gi", cpu.String(), memory.String())
+	}
+}

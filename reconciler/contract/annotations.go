@@ -11,6 +11,13 @@ const Prefix = "workload-resizer.io/"
 // FieldManager owns the fields that the reconciler writes.
 const FieldManager = "workload-resizer"
 
+// AppLabel is the label that has the value AppName on workload-resizer's own
+// pods.
+const (
+	AppLabel = "app.kubernetes.io/name"
+	AppName  = "workload-resizer"
+)
+
 // Annotations of a pod that do not depend on a container.
 const (
 	// AppliedInstanceType is the node type that the pod was last sized for.

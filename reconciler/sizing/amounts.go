@@ -38,12 +38,12 @@ func bytes(list corev1.ResourceList) int64 {
 	return q.Value()
 }
 
-// CPUQuantity is an amount of millicores as Kubernetes writes it.
-func CPUQuantity(millicores int64) resource.Quantity {
-	return *resource.NewMilliQuantity(millicores, resource.DecimalSI)
+// CPUText is an amount of millicores as Kubernetes writes it, e.g. "800m".
+func CPUText(millicores int64) string {
+	return resource.NewMilliQuantity(millicores, resource.DecimalSI).String()
 }
 
-// MemoryQuantity is an amount of bytes as Kubernetes writes it.
-func MemoryQuantity(bytes int64) resource.Quantity {
-	return *resource.NewQuantity(bytes, resource.BinarySI)
+// MemoryText is an amount of bytes as Kubernetes writes it, e.g. "1Gi".
+func MemoryText(bytes int64) string {
+	return resource.NewQuantity(bytes, resource.BinarySI).String()
 }

@@ -190,8 +190,7 @@ func TestFromResourcesReadsMillicoresAndBytes(t *testing.T) {
 	if want := (Container{CPU: Amount{1500, 2000}, Memory: Amount{gi, 0}}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	cpu, memory := CPUQuantity(800), MemoryQuantity(gi)
-	if cpu.String() != "800m" || memory.String() != "1Gi" {
-		t.Errorf("written as %s and %s, want 800m and 1Gi", cpu.String(), memory.String())
+	if cpu, memory := CPUText(800), MemoryText(gi); cpu != "800m" || memory != "1Gi" {
+		t.Errorf("written as %s and %s, want 800m and 1Gi", cpu, memory)
 	}
 }

@@ -1,0 +1,200 @@
+package client
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestDialOnlyThisMachine(t *testing.T) {
+	for _, tc := range []struct {
+		name, address, want string
+	}{
+		{"IPv4 loopback", "127.0.0.1:7443", ""},
+		{"all of 127.0.0.0/8", "127.8.9.10:1", ""},
+		{"IPv6 loopback", "[::1]:7443", ""},
+		{"IPv4 loopback written as IPv6", "[::ffff:127.0.0.1]:7443", ""},
+		{"localhost in any case", "LocalHost:65535", ""},
+		{"another IPv4 address", "10.0.0.1:7443", "use a port-forward"},
+		{"another IPv6 address", "[2001:db8::1]:7443", "use a port-forward"},
+		{"every address", "0.0.0.0:7443", "use a port-forward"},
+		{"a name", "resizer.example.com:7443", "plaintext, which is for this machine only"},
+		{"a name that begins like localhost", "localhost.example.com:7443", "use a port-forward"},
+		{"no host", ":7443", "use a port-forward"},
+		{"no port", "localhost", "is not host:port"},
+		{"nothing", "", "is not host:port"},
+		{"a resolver scheme", "dns:///localhost:7443", "is not host:port"},
+		{"port 0", "localhost:0", "not a number from 1 to 65535"},
+		{"port by name", "localhost:https", "not a number from 1 to 65535"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, err := Dial(tc.address)
+			if err == nil {
+				defer c.Close()
+			}
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Dial(%q): %v; want an error with %q", tc.address, err, tc.want)
+			}
+		})
+	}
+}
+
+// The check of the name cannot see what it resolves to.
+func TestDialChecksTheResolvedAddress(t *testing.T) {
+	// 192.0.2.1 is reserved for documentation, and is refused before any packet.
+	conn, err := dialLoopback(t.Context(), "192.0.2.1:7443")
+	if err == nil {
+		_ = conn.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "is not on this machine") {
+		t.Errorf("got %v, want a refusal", err)
+	}
+}
+
+func TestUnavailableReadsAreTriedAgain(t *testing.T) {
+	var calls atomic.Int32
+	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
+		if calls.Add(1) < 3 {
+			return nil, notReady(t)
+		}
+		return &workloadresizerv1.ListRatiosResponse{Revision: "r1"}, nil
+	}}, planServer{})
+	resp, err := c.ListRatios(t.Context())
+	if err != nil || resp.GetRevision() != "r1" || calls.Load() != 3 {
+		t.Errorf("got %v, %v after %d calls; want revision r1 after 3", resp, err, calls.Load())
+	}
+}
+
+func TestOtherErrorsAreNotTriedAgain(t *testing.T) {
+	var calls atomic.Int32
+	c := dial(t, ratioServer{}, planServer{pod: func(context.Context, *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+		calls.Add(1)
+		return nil, status.Error(codes.NotFound, "there is no pod default/web")
+	}})
+	_, err := c.PreviewPod(t.Context(), "default", "web")
+	if status.Code(err) != codes.NotFound || calls.Load() != 1 {
+		t.Errorf("got %v after %d calls; want NotFound after 1", err, calls.Load())
+	}
+}
+
+// Trying again must neither take long nor bury what the server said.
+func TestNotReadyIsHeardSoonAndVerbatim(t *testing.T) {
+	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
+		return nil, notReady(t)
+	}}, planServer{plans: func(*workloadresizerv1.PreviewPlansRequest, planSender) error {
+		return notReady(t)
+	}})
+	for name, call := range map[string]func() error{
+		"unary":  func() error { _, err := c.ListRatios(t.Context()); return err },
+		"stream": func() error { return drain(c.PreviewPlans(t.Context(), "")) },
+		"raw stream": func() error {
+			stream, err := c.Plans().PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{})
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			err := call()
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if got, want := status.Convert(err).Message(), "ConfigMap ns/name does not exist"; got != want {
+				t.Errorf("message %q, want %q", got, want)
+			}
+			if Reason(err) != "RATIOS_NOT_READY" || IsUnreachable(err) {
+				t.Errorf("Reason %q, IsUnreachable %v", Reason(err), IsUnreachable(err))
+			}
+		})
+	}
+}
+
+func TestNobodyListeningIsUnreachable(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Dial(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	start := time.Now()
+	if _, err := c.ListRatios(t.Context()); !IsUnreachable(err) {
+		t.Errorf("unary: %v is not unreachable", err)
+	}
+	if err := drain(c.PreviewPlans(t.Context(), "")); !IsUnreachable(err) {
+		t.Errorf("stream: %v is not unreachable", err)
+	}
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestUnaryCallsHaveADeadline(t *testing.T) {
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for _, tc := range []struct {
+		name    string
+		opts    []Option
+		ctx     context.Context
+		want    time.Duration
+		without bool
+	}{
+		{"the default", nil, t.Context(), DefaultTimeout, false},
+		{"the option's", []Option{WithDefaultTimeout(time.Minute)}, t.Context(), time.Minute, false},
+		{"the caller's decides", nil, short, 10 * time.Second, false},
+		{"none if the option says so", []Option{WithDefaultTimeout(0)}, t.Context(), 0, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := dial(t, ratioServer{list: func(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
+				deadline, has := ctx.Deadline()
+				left := time.Until(deadline)
+				if has == tc.without || has && (left > tc.want || left < tc.want-9*time.Second) {
+					t.Errorf("the server sees a deadline: %v, in %v", has, left)
+				}
+				return &workloadresizerv1.ListRatiosResponse{}, nil
+			}}, planServer{}, tc.opts...)
+			if _, err := c.ListRatios(tc.ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestUserAgentNamesTheProgram(t *testing.T) {
+	c := dial(t, ratioServer{list: func(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
+		md, _ := metadata.FromIncomingContext(ctx)
+		if got := strings.Join(md.Get("user-agent"), ""); !strings.HasPrefix(got, "tester/v1 ") {
+			t.Errorf("user-agent %q", got)
+		}
+		return &workloadresizerv1.ListRatiosResponse{}, nil
+	}}, planServer{}, WithUserAgent("tester/v1"))
+	if _, err := c.ListRatios(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMessagesAboveTheLimitAreRefused(t *testing.T) {
+	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
+		return &workloadresizerv1.ListRatiosResponse{Revision: strings.Repeat("r", maxReceiveBytes)}, nil
+	}}, planServer{})
+	if _, err := c.ListRatios(t.Context()); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("got %v, want ResourceExhausted", err)
+	}
+}

@@ -1,0 +1,89 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// PreviewPod returns what would be done with one pod now, and why.
+func (c *Client) PreviewPod(ctx context.Context, namespace, pod string) (*workloadresizerv1.Plan, error) {
+	resp, err := c.plans.PreviewPod(ctx, &workloadresizerv1.PreviewPodRequest{Namespace: namespace, Pod: pod})
+	if err != nil {
+		return nil, err
+	}
+	return resp.GetPlan(), nil
+}
+
+// PreviewPlans asks what would be done now with every pod of a namespace, or of
+// the cluster if namespace is empty. The call is made when the returned stream
+// is ranged over.
+func (c *Client) PreviewPlans(ctx context.Context, namespace string) *PlanStream {
+	return &PlanStream{ctx: ctx, client: c, namespace: namespace}
+}
+
+// PlanStream is a plan per pod, then their summary. It is for one goroutine.
+type PlanStream struct {
+	ctx       context.Context
+	client    *Client
+	namespace string
+	summary   *workloadresizerv1.PlanSummary
+}
+
+// All calls the server and yields the plans as they arrive, ordered by
+// namespace and name; no more than a few are held in memory. An error is
+// yielded once, last, without a plan: it is a *BrokenStreamError if plans had
+// arrived before it or if the stream ended without its summary. If nothing of
+// the sort is yielded, the plans were complete. Breaking out of the loop ends
+// the call.
+func (s *PlanStream) All() iter.Seq2[*workloadresizerv1.Plan, error] {
+	return func(yield func(*workloadresizerv1.Plan, error) bool) {
+		s.summary = nil
+		ctx, cancel := context.WithCancel(s.ctx)
+		defer cancel()
+		stream, err := s.client.plans.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{Namespace: s.namespace})
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		var summary *workloadresizerv1.PlanSummary
+		for received := 0; ; {
+			resp, err := stream.Recv()
+			if errors.Is(err, io.EOF) && summary != nil {
+				s.summary = summary
+				return
+			}
+			if err != nil {
+				yield(nil, endedEarly(received, err))
+				return
+			}
+			if got := resp.GetSummary(); got != nil {
+				summary = got
+			}
+			if plan := resp.GetPlan(); plan != nil {
+				received++
+				if !yield(plan, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Summary is what the plans come to, after All has yielded them all; nil before
+// and if they were not complete.
+func (s *PlanStream) Summary() *workloadresizerv1.PlanSummary { return s.summary }
+
+// endedEarly is the error of a stream that err ended before its time.
+func endedEarly(received int, err error) error {
+	if errors.Is(err, io.EOF) {
+		return &BrokenStreamError{Received: received, Err: ErrNoSummary}
+	}
+	if received > 0 {
+		return &BrokenStreamError{Received: received, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type planSender = grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]
+
+func planOf(pod string) *workloadresizerv1.PreviewPlansResponse {
+	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{
+		Plan: &workloadresizerv1.Plan{Namespace: "default", Pod: pod},
+	}}
+}
+
+func summaryOf(pods int64) *workloadresizerv1.PreviewPlansResponse {
+	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{
+		Summary: &workloadresizerv1.PlanSummary{Pods: pods, Aligned: pods},
+	}}
+}
+
+// sending returns a handler that sends these messages and ends with err.
+func sending(err error, messages ...*workloadresizerv1.PreviewPlansResponse) planServer {
+	return planServer{plans: func(_ *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
+		for _, m := range messages {
+			if err := stream.Send(m); err != nil {
+				return err
+			}
+		}
+		return err
+	}}
+}
+
+// drain reads the stream to its end and returns the error that ended it.
+func drain(stream *PlanStream) error {
+	for _, err := range stream.All() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestPreviewPod(t *testing.T) {
+	var asked *workloadresizerv1.PreviewPodRequest
+	c := dial(t, ratioServer{}, planServer{pod: func(_ context.Context, req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+		asked = req
+		return &workloadresizerv1.PreviewPodResponse{Plan: planOf("web").GetPlan()}, nil
+	}})
+	got, err := c.PreviewPod(t.Context(), "default", "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&workloadresizerv1.PreviewPodRequest{Namespace: "default", Pod: "web"}, asked, protocmp.Transform()); diff != "" {
+		t.Errorf("asked for something else (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(planOf("web").GetPlan(), got, protocmp.Transform()); diff != "" {
+		t.Errorf("another plan (-want +got):\n%s", diff)
+	}
+}
+
+func TestPreviewPlans(t *testing.T) {
+	lost := status.Error(codes.Unavailable, "shutting down")
+	for _, tc := range []struct {
+		name    string
+		server  planServer
+		want    []string
+		broken  bool
+		cause   error
+		summary int64
+	}{
+		{"plans, then their summary", sending(nil, planOf("a"), planOf("b"), summaryOf(2)), []string{"a", "b"}, false, nil, 2},
+		{"no pods are a summary only", sending(nil, summaryOf(0)), nil, false, nil, 0},
+		{"a message of a newer server is passed over", sending(nil, planOf("a"), &workloadresizerv1.PreviewPlansResponse{}, summaryOf(1)), []string{"a"}, false, nil, 1},
+		{"without the summary it broke off", sending(nil, planOf("a")), []string{"a"}, true, ErrNoSummary, -1},
+		{"without anything it broke off", sending(nil), nil, true, ErrNoSummary, -1},
+		{"an error after a plan broke it off", sending(lost, planOf("a")), []string{"a"}, true, lost, -1},
+		{"an error after the summary is an error", sending(lost, planOf("a"), summaryOf(1)), []string{"a"}, true, lost, -1},
+		{"an error instead of plans is that error", sending(status.Error(codes.InvalidArgument, "no")), nil, false, status.Error(codes.InvalidArgument, "no"), -1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			stream := dial(t, ratioServer{}, tc.server).PreviewPlans(t.Context(), "")
+			var got []string
+			var err error
+			for plan, e := range stream.All() {
+				if err = e; err == nil {
+					got = append(got, plan.GetPod())
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("other plans (-want +got):\n%s", diff)
+			}
+			var broken *BrokenStreamError
+			if errors.As(err, &broken) != tc.broken || tc.broken && broken.Received != len(tc.want) {
+				t.Errorf("%v: broken off after %d plans is %v, want %v", err, len(tc.want), !tc.broken, tc.broken)
+			}
+			if status.Code(err) != status.Code(tc.cause) || errors.Is(err, ErrNoSummary) != errors.Is(tc.cause, ErrNoSummary) {
+				t.Errorf("ended with %v, want %v", err, tc.cause)
+			}
+			if (stream.Summary() != nil) != (tc.summary >= 0) || stream.Summary().GetPods() != max(0, tc.summary) {
+				t.Errorf("summary %v, want %d pods", stream.Summary(), tc.summary)
+			}
+		})
+	}
+}
+
+func TestLeavingTheLoopEndsTheCall(t *testing.T) {
+	ended := make(chan struct{})
+	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
+		defer close(ended)
+		if req.GetNamespace() != "default" {
+			t.Errorf("asked for namespace %q", req.GetNamespace())
+		}
+		if err := stream.Send(planOf("a")); err != nil {
+			return err
+		}
+		<-stream.Context().Done()
+		return nil
+	}})
+	for plan, err := range c.PreviewPlans(t.Context(), "default").All() {
+		if err != nil || plan.GetPod() != "a" {
+			t.Errorf("got %v, %v", plan, err)
+		}
+		break
+	}
+	<-ended
+}

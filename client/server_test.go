@@ -1,0 +1,75 @@
+package client
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// ratioServer and planServer answer with what a test scripts.
+type ratioServer struct {
+	workloadresizerv1.UnimplementedRatioServiceServer
+	list func(context.Context) (*workloadresizerv1.ListRatiosResponse, error)
+}
+
+func (s ratioServer) ListRatios(ctx context.Context, _ *workloadresizerv1.ListRatiosRequest) (*workloadresizerv1.ListRatiosResponse, error) {
+	return s.list(ctx)
+}
+
+type planServer struct {
+	workloadresizerv1.UnimplementedPlanServiceServer
+	pod   func(context.Context, *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error)
+	plans func(*workloadresizerv1.PreviewPlansRequest, grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error
+}
+
+func (s planServer) PreviewPod(ctx context.Context, req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+	return s.pod(ctx, req)
+}
+
+func (s planServer) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, stream grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error {
+	return s.plans(req, stream)
+}
+
+// dial returns a client of a server with these services on this machine.
+func dial(t *testing.T, ratios ratioServer, plans planServer, opts ...Option) *Client {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	workloadresizerv1.RegisterRatioServiceServer(server, ratios)
+	workloadresizerv1.RegisterPlanServiceServer(server, plans)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := Dial(listener.Addr().String(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// notReady is what the server answers while it cannot know yet.
+func notReady(t *testing.T) error {
+	t.Helper()
+	s, err := status.New(codes.Unavailable, "ConfigMap ns/name does not exist").
+		WithDetails(&errdetails.ErrorInfo{Reason: "RATIOS_NOT_READY", Domain: "workload-resizer.io"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Err()
+}

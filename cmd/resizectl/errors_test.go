@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// everyCall are the command lines that ask a server, one per method.
+var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}}
+
+func TestServerErrorsAreShownVerbatim(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"not ready says what is missing", withReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
+		{"not found", withReason(t, codes.NotFound, "POD_NOT_FOUND", "there is no pod default/web"), "error: there is no pod default/web\n"},
+		{"control characters are taken out", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m\nb\n"},
+		{"a code without a message", status.Error(codes.PermissionDenied, ""), "error: the server gave no other reason than PermissionDenied\n"},
+		{"a deadline of the server's own is not --timeout", withReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			address := serve(t, &scripted{err: tc.err})
+			for _, args := range everyCall {
+				code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
+				if code != exitError || stdout != "" || stderr != tc.want {
+					t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q", args, code, stdout, stderr, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestUnreachableServerSaysWhatToDo(t *testing.T) {
+	address := nobody(t)
+	want := "error: no workload-resizer server answers at " + address + ": dial tcp " + address + ": connect: connection refused\n" +
+		"start one with \"workload-resizer serve\", or forward the port of the one in the cluster with\n" +
+		"  kubectl -n workload-resizer-system port-forward service/workload-resizer 7443\n" +
+		"or name another address with --server or RESIZECTL_SERVER\n"
+	for _, args := range everyCall {
+		code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
+		if code != exitError || stdout != "" || stderr != want {
+			t.Errorf("%q: exit %d, stdout %q, stderr\n%s\nwant\n%s", args, code, stdout, stderr, want)
+		}
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	address := serve(t, &scripted{hang: true, plans: []*workloadresizerv1.Plan{bare()}})
+	want := "error: no complete answer from " + address + " within 50ms\nallow more time with --timeout (0 for no limit)\n"
+	for _, args := range everyCall {
+		code, stdout, stderr := resizectl(t.Context(), append(args, "--timeout", "50ms", "--server", address)...)
+		if code != exitError || stdout != "" || stderr != want {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q", args, code, stdout, stderr, want)
+		}
+	}
+}
+
+func TestTimeoutOfZeroIsNoLimit(t *testing.T) {
+	server := &scripted{ratios: ratios(), plans: []*workloadresizerv1.Plan{aligned()}, summary: &workloadresizerv1.PlanSummary{Pods: 1, Aligned: 1}}
+	address := serve(t, server)
+	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}} {
+		if code, _, stderr := resizectl(t.Context(), append(args, "--timeout", "0", "--server", address)...); code != exitOK {
+			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
+		}
+	}
+}
+
+func TestInterruptIsQuiet(t *testing.T) {
+	for _, args := range everyCall {
+		ctx, cancel := context.WithCancel(t.Context())
+		address := serve(t, &scripted{hang: true, asked: cancel})
+		code, stdout, stderr := resizectl(ctx, append(args, "--server", address)...)
+		if code != exitInterrupted || stdout != "" || stderr != "" {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q; want 130 and nothing", args, code, stdout, stderr)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// A full disk behind a redirection must not look like success.
+func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
+	server := cluster()
+	server.ratios = ratios()
+	address := serve(t, server)
+	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}} {
+		for _, output := range formats {
+			var stderr bytes.Buffer
+			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: full{}, ErrOut: &stderr}
+			code := run(t.Context(), streams, append(args, "--server", address, "-o", output))
+			if code != exitError || !strings.Contains(stderr.String(), "no space left on device") {
+				t.Errorf("%q -o %s: exit %d, stderr %q", args, output, code, &stderr)
+			}
+		}
+	}
+}
+
+func TestDialCause(t *testing.T) {
+	for message, want := range map[string]string{
+		`connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`: "dial tcp [::1]:1: connect: connection refused",
+		`connection error: desc = "error reading server preface: EOF"`:                                             `connection error: desc = "error reading server preface: EOF"`,
+	} {
+		if got := dialCause(message); got != want {
+			t.Errorf("dialCause(%q) = %q, want %q", message, got, want)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, those of "kubectl diff".
+const (
+	exitOK          = 0
+	exitDifferences = 1
+	exitError       = 2
+	// exitInterrupted is 128 + SIGINT, what a shell expects after Ctrl-C.
+	exitInterrupted = 130
+)
+
+// errDifferences ends a plan that would resize something. Nothing failed, so
+// nothing is printed for it.
+var errDifferences = errors.New("at least one pod would be resized")
+
+// usageErrorf says what is wrong with a command line, and where its help is.
+func usageErrorf(cmd *cobra.Command, format string, args ...any) error {
+	return fmt.Errorf("%w\nsee \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
+}
+
+// report prints what went wrong, if anything did, and returns the exit code.
+func report(ctx context.Context, errOut io.Writer, err error) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errDifferences):
+		return exitDifferences
+	case ctx.Err() != nil:
+		return exitInterrupted
+	}
+	// If standard error is closed there is nobody left to tell.
+	_, _ = fmt.Fprintf(errOut, "error: %s\n", printable(err.Error()))
+	return exitError
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func list(cpu, memory string) map[string]string {
+	m := map[string]string{}
+	if cpu != "" {
+		m["cpu"] = cpu
+	}
+	if memory != "" {
+		m["memory"] = memory
+	}
+	return m
+}
+
+func resources(cpu, memory, cpuLimit, memoryLimit string) *workloadresizerv1.Resources {
+	return &workloadresizerv1.Resources{Requests: list(cpu, memory), Limits: list(cpuLimit, memoryLimit)}
+}
+
+// onN4 is a plan on a node that is 1.25 times as fast as the baseline.
+func onN4(namespace, pod string, decision workloadresizerv1.Decision) *workloadresizerv1.Plan {
+	return &workloadresizerv1.Plan{
+		Namespace: namespace, Pod: pod, Uid: "7f1d0c1e-0000-4000-8000-000000000001",
+		Node: "node-1", NodeType: "n4", NodeTypeLabel: "cloud.google.com/machine-family", BaselineNodeType: "n2d",
+		RatioRevision: "4b1f", CpuFactor: 0.8, MemoryFactor: 1, Decision: decision, QosClass: "Burstable",
+	}
+}
+
+// web has two containers to resize, one of them held by a bound.
+func web() *workloadresizerv1.Plan {
+	plan := onN4("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.Decision_DECISION_RESIZE)
+	plan.Containers = []*workloadresizerv1.ContainerPlan{
+		{Name: "app", Original: resources("1", "1Gi", "2", ""), Current: resources("1", "1Gi", "2", ""), Desired: resources("800m", "1Gi", "1600m", "")},
+		{Name: "proxy", Original: resources("60m", "", "", ""), Current: resources("60m", "", "", ""), Desired: resources("50m", "", "", "")},
+	}
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "BoundsClamped", Message: "the cpu request of proxy is 50m, the least that is configured, instead of 48m"}}
+	return plan
+}
+
+// aligned has been resized before.
+func aligned() *workloadresizerv1.Plan {
+	plan := onN4("default", "api-0", workloadresizerv1.Decision_DECISION_ALIGNED)
+	plan.QosClass = "Guaranteed"
+	plan.Containers = []*workloadresizerv1.ContainerPlan{
+		{Name: "api", Original: resources("500m", "256Mi", "500m", "256Mi"), Current: resources("400m", "256Mi", "400m", "256Mi"), Desired: resources("400m", "256Mi", "400m", "256Mi")},
+	}
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "requests and limits are those of n4"}}
+	return plan
+}
+
+// bare is skipped before its containers are looked at.
+func bare() *workloadresizerv1.Plan {
+	return &workloadresizerv1.Plan{
+		Namespace: "default", Pod: "bare", Node: "node-1", Decision: workloadresizerv1.Decision_DECISION_SKIP, QosClass: "BestEffort",
+		Reasons: []*workloadresizerv1.PlanReason{{Code: "NotOwned", Message: "the pod has no controller of a kind that is resized"}},
+	}
+}
+
+// unsteady is skipped although another size would be right, and its message
+// carries what a terminal must not see.
+func unsteady() *workloadresizerv1.Plan {
+	plan := onN4("shop", "cart-0", workloadresizerv1.Decision_DECISION_SKIP)
+	plan.Containers = []*workloadresizerv1.ContainerPlan{
+		{Name: "cart", Original: resources("1", "1Gi", "", ""), Current: resources("1", "1Gi", "", ""), Desired: resources("800m", "1Gi", "", "")},
+	}
+	plan.Reasons = []*workloadresizerv1.PlanReason{
+		{Code: "InvalidAnnotation", Message: "original-cpu.cart is \"\x1b[31m\tone\ncore\""},
+		{Code: "QOSClassChange"},
+	}
+	return plan
+}
+
+func cluster() *scripted {
+	return &scripted{
+		plans:   []*workloadresizerv1.Plan{aligned(), bare(), web(), unsteady()},
+		summary: &workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2},
+	}
+}
+
+func ratios() *workloadresizerv1.ListRatiosResponse {
+	written := &workloadresizerv1.Provenance{
+		Source: "configmap", Author: "kubectl-client-side-apply",
+		UpdateTime: timestamppb.New(time.Date(2026, 10, 1, 12, 30, 0, 5e8, time.UTC)),
+	}
+	ratio := func(nodeType string, cpu, cpuFactor float64, from *workloadresizerv1.Provenance) *workloadresizerv1.Ratio {
+		return &workloadresizerv1.Ratio{
+			NodeType: nodeType, CpuPerf: cpu, MemoryPerf: 1, CpuFactor: cpuFactor, MemoryFactor: 1, Provenance: from,
+			Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: cpu, MemoryPerf: 1, Provenance: from}},
+		}
+	}
+	baseline := ratio("n2d", 1, 1, written)
+	baseline.Baseline = true
+	return &workloadresizerv1.ListRatiosResponse{
+		Ratios: []*workloadresizerv1.Ratio{
+			ratio("c3", 1.3, 1/1.3, written), baseline, ratio("n4", 1.25, 0.8, &workloadresizerv1.Provenance{Source: "file"}),
+		},
+		BaselineNodeType: "n2d",
+		Bounds: &workloadresizerv1.Bounds{
+			Cpu:    &workloadresizerv1.QuantityRange{Min: "50m", Max: "16"},
+			Memory: &workloadresizerv1.QuantityRange{Min: "64Mi"},
+		},
+		Revision: "4b1f",
+		Sources:  []*workloadresizerv1.RatioSource{{Name: "configmap", Healthy: true, LastGoodTime: written.GetUpdateTime()}},
+	}
+}

@@ -1,0 +1,52 @@
+// Command workload-resizer is the server: it resizes the pods of a cluster in
+// place, and serves the API over gRPC.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set when a release is linked.
+var version = "development"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // A second signal ends the process at once.
+	}()
+	if err := newCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "workload-resizer",
+		Short: "Resizes pods in place to what they need on the node where they run",
+		Long: `Resizes pods in place to what they need on the node where they run.
+
+Requests are written for one kind of machine. workload-resizer knows how fast
+each node type is against that baseline, and resizes pods without a restart to
+
+    original × baseline performance / node performance
+
+within bounds. It serves a gRPC API that says what it would do, and why.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newServeCommand(), &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version) },
+	})
+	return root
+}

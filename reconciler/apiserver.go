@@ -1,0 +1,43 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+)
+
+// memoryLimitsShrink is the first version whose API server lets memory limits
+// shrink without a restart.
+var memoryLimitsShrink = version.MustParseGeneric("1.34")
+
+// learnServer finds out what this version of the API server allows, and tries
+// until it knows; the error is that ctx is done.
+func (r *Reconciler) learnServer(ctx context.Context) error {
+	logger := klog.FromContext(ctx)
+	return wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (bool, error) {
+		v, err := r.serverVersion()
+		if err != nil {
+			logger.Error(err, "API server's version is not known yet")
+			return false, nil
+		}
+		r.Planner.KeepMemoryLimits = v.LessThan(memoryLimitsShrink)
+		logger.Info("API server", "version", v.String(), "memoryLimitsShrink", !r.Planner.KeepMemoryLimits)
+		return true, nil
+	})
+}
+
+func (r *Reconciler) serverVersion() (*version.Version, error) {
+	info, err := r.Client.Discovery().ServerVersion()
+	if err != nil {
+		return nil, fmt.Errorf("read the API server's version: %w", err)
+	}
+	v, err := version.ParseGeneric(info.GitVersion)
+	if err != nil {
+		return nil, fmt.Errorf("read the API server's version: %w", err)
+	}
+	return v, nil
+}

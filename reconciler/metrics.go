@@ -1,0 +1,58 @@
+package reconciler
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// metrics are what the reconciler counts.
+type metrics struct {
+	outcomes *prometheus.CounterVec
+	writes   *prometheus.CounterVec
+	pods     *prometheus.GaugeVec
+}
+
+func newMetrics(registry prometheus.Registerer) *metrics {
+	m := &metrics{
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "workload_resizer_outcomes_total",
+			Help: "Pods dealt with, by the reason that says what came of it.",
+		}, []string{"reason"}),
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "workload_resizer_api_writes_total",
+			Help: "Writes to pods, by step (originals, resize, applied, record) and HTTP status code (0 if there was no answer).",
+		}, []string{"step", "code"}),
+		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "workload_resizer_pods",
+			Help: "Pods known now, by decision (resize, aligned, skip) and the first reason for it (empty for resize).",
+		}, []string{"decision", "reason"}),
+	}
+	registry.MustRegister(m.outcomes, m.writes, m.pods)
+	return m
+}
+
+func (m *metrics) outcome(reason contract.Reason) {
+	m.outcomes.WithLabelValues(string(reason)).Inc()
+}
+
+func (m *metrics) write(s step, err error) {
+	m.writes.WithLabelValues(string(s), strconv.Itoa(statusCode(err))).Inc()
+}
+
+// statusCode is the HTTP status code of an answer; 0 if there was none.
+func statusCode(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return int(status.Status().Code)
+	}
+	return 0
+}

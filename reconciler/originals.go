@@ -1,0 +1,108 @@
+package reconciler
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// originals finds out what the author of a pod asked for: what the annotations
+// say, and where they say nothing what the spec says.
+type originals struct {
+	annotations map[string]string
+	// sized tells that the pod was sized before: then its spec is no
+	// original any more.
+	sized bool
+	// unrecorded collects the annotations that are missing.
+	unrecorded map[string]string
+}
+
+func newOriginals(pod *corev1.Pod) *originals {
+	_, sized := pod.Annotations[contract.AppliedInstanceType]
+	return &originals{annotations: pod.Annotations, sized: sized}
+}
+
+// container returns what the author asked for in a container that has current
+// now.
+func (o *originals) container(name string, current sizing.Container) (sizing.Container, error) {
+	cpu, err := o.amount(current.CPU, contract.OriginalCPU(name), contract.OriginalCPULimit(name), milliValue, sizing.CPUText)
+	if err != nil {
+		return sizing.Container{}, err
+	}
+	memory, err := o.amount(current.Memory, contract.OriginalMemory(name), contract.OriginalMemoryLimit(name), value, sizing.MemoryText)
+	if err != nil {
+		return sizing.Container{}, err
+	}
+	return sizing.Container{CPU: cpu, Memory: memory}, nil
+}
+
+// amount reads one resource. What the container does not have now it never
+// had: a resize can neither add nor remove a request, nor do we add a limit. So
+// annotations of what is not there mean nothing.
+func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, read func(resource.Quantity) int64, write func(int64) string) (sizing.Amount, error) {
+	if current.Request == 0 {
+		return current, nil
+	}
+	original := current
+	request, recorded, err := o.read(requestKey, read)
+	switch {
+	case err != nil:
+		return sizing.Amount{}, err
+	case recorded:
+		original.Request = request
+	case o.sized:
+		return sizing.Amount{}, fmt.Errorf("annotation %s is missing although the pod was sized for a node type", requestKey)
+	default:
+		o.record(requestKey, write(current.Request))
+	}
+	if current.Limit == 0 {
+		return original, nil
+	}
+	limit, limitRecorded, err := o.read(limitKey, read)
+	switch {
+	case err != nil:
+		return sizing.Amount{}, err
+	case limitRecorded:
+		original.Limit = limit
+	default:
+		if recorded {
+			original.Limit = sizing.Unfollow(current, original.Request)
+		}
+		o.record(limitKey, write(original.Limit))
+	}
+	if original.Limit < original.Request {
+		return sizing.Amount{}, fmt.Errorf("annotation %s: limit %s is below the request %s", limitKey, write(original.Limit), write(original.Request))
+	}
+	return original, nil
+}
+
+// read returns the amount in an annotation, and whether there is one.
+func (o *originals) read(key string, read func(resource.Quantity) int64) (amount int64, ok bool, err error) {
+	text, ok := o.annotations[key]
+	if !ok {
+		return 0, false, nil
+	}
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, false, fmt.Errorf("annotation %s: %q is not a quantity", key, text)
+	}
+	if amount = read(q); amount <= 0 {
+		return 0, false, fmt.Errorf("annotation %s: %q is not above 0", key, text)
+	}
+	return amount, true, nil
+}
+
+func (o *originals) record(key, value string) {
+	if o.unrecorded == nil {
+		o.unrecorded = map[string]string{}
+	}
+	o.unrecorded[key] = value
+}
+
+func milliValue(q resource.Quantity) int64 { return q.MilliValue() }
+
+func value(q resource.Quantity) int64 { return q.Value() }

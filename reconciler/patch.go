@@ -1,0 +1,79 @@
+package reconciler
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// podPatch is a strategic merge patch of a pod.
+type podPatch struct {
+	Metadata metadataPatch `json:"metadata"`
+	Spec     *specPatch    `json:"spec,omitempty"`
+}
+
+type metadataPatch struct {
+	UID             types.UID         `json:"uid"`
+	ResourceVersion string            `json:"resourceVersion,omitempty"`
+	Annotations     map[string]string `json:"annotations,omitempty"`
+}
+
+type specPatch struct {
+	Containers []containerPatch `json:"containers"`
+}
+
+type containerPatch struct {
+	Name      string         `json:"name"`
+	Resources resourcesPatch `json:"resources"`
+}
+
+// resourcesPatch names cpu and memory only: other resources and claims are not
+// ours to touch.
+type resourcesPatch struct {
+	Requests amountsPatch `json:"requests"`
+	Limits   amountsPatch `json:"limits,omitzero"`
+}
+
+type amountsPatch struct {
+	CPU    string `json:"cpu,omitempty"`
+	Memory string `json:"memory,omitempty"`
+}
+
+// resizePatch sets the amounts that differ, of the containers that differ.
+func resizePatch(plan *Plan, resourceVersion string) podPatch {
+	spec := &specPatch{}
+	for i := range plan.Containers {
+		c := &plan.Containers[i]
+		if c.Desired == c.Current {
+			continue
+		}
+		patch := containerPatch{Name: c.Name}
+		r := &patch.Resources
+		r.Requests.CPU, r.Limits.CPU = changed(c.Current.CPU, c.Desired.CPU, sizing.CPUText)
+		r.Requests.Memory, r.Limits.Memory = changed(c.Current.Memory, c.Desired.Memory, sizing.MemoryText)
+		spec.Containers = append(spec.Containers, patch)
+	}
+	return podPatch{Metadata: metadataPatch{UID: plan.UID, ResourceVersion: resourceVersion}, Spec: spec}
+}
+
+func changed(from, to sizing.Amount, text func(int64) string) (request, limit string) {
+	if from.Request != to.Request {
+		request = text(to.Request)
+	}
+	if from.Limit != to.Limit {
+		limit = text(to.Limit)
+	}
+	return request, limit
+}
+
+func (p podPatch) marshal() []byte {
+	body, err := json.Marshal(p)
+	if err != nil {
+		// It holds nothing but strings.
+		panic(fmt.Sprintf("reconciler: marshal patch: %v", err))
+	}
+	return body
+}

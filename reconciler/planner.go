@@ -1,0 +1,143 @@
+package reconciler
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// DefaultOwnerKinds are the kinds of controllers whose pods are resized.
+var DefaultOwnerKinds = []string{"ReplicaSet", "StatefulSet", "DaemonSet", "Job"}
+
+// Planner decides what becomes of a pod. It is pure: the same snapshot gives
+// the same plan.
+type Planner struct {
+	// OwnerKinds are the kinds of controllers whose pods are resized.
+	OwnerKinds []string
+	// NodeTypes tells the type of a node.
+	NodeTypes nodetype.Resolver
+	// KeepMemoryLimits tells that the API server does not let a memory limit
+	// shrink without a restart (Kubernetes 1.33).
+	KeepMemoryLimits bool
+}
+
+// Plan plans one pod. node is the pod's node, nil if it is not known.
+func (p *Planner) Plan(pod *corev1.Pod, node *corev1.Node, table *ratios.Table) *Plan {
+	plan := &Plan{
+		Pod:             types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name},
+		UID:             pod.UID,
+		ResourceVersion: pod.ResourceVersion,
+		Node:            pod.Spec.NodeName,
+		Baseline:        table.Baseline,
+		Revision:        table.Revision,
+		Containers:      make([]ContainerPlan, len(pod.Spec.Containers)),
+		applied:         pod.Annotations[contract.AppliedInstanceType],
+	}
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		current := sizing.FromResources(c.Resources)
+		plan.Containers[i] = ContainerPlan{Name: c.Name, Original: current, Current: current, Desired: current}
+	}
+	plan.QOSClass = qosClass(pod, plan.Containers)
+
+	if veto := p.fill(plan, pod, node, table); veto != nil {
+		plan.Decision = Skip
+		plan.Reasons = []Reason{{veto.Reason, veto.Message}}
+		plan.unrecorded = nil
+		for i := range plan.Containers {
+			plan.Containers[i].Desired = plan.Containers[i].Current
+		}
+		return plan
+	}
+	for i := range plan.Containers {
+		if plan.Containers[i].Desired != plan.Containers[i].Current {
+			plan.Decision = Resize
+			return plan
+		}
+	}
+	plan.Decision = Align
+	plan.Reasons = append([]Reason{{contract.AlreadyAligned, "the requests are what node type " + plan.NodeType + " needs"}}, plan.Reasons...)
+	return plan
+}
+
+// fill works out the sizes, or returns why the pod must be left alone.
+func (p *Planner) fill(plan *Plan, pod *corev1.Pod, node *corev1.Node, table *ratios.Table) *safety.Veto {
+	if veto := safety.Scope(safety.Snapshot{Pod: pod, OwnerKinds: p.OwnerKinds}); veto != nil {
+		return veto
+	}
+	entry, veto := p.ratio(plan, node, table)
+	if veto != nil {
+		return veto
+	}
+	plan.CPUFactor, plan.MemoryFactor = entry.CPUFactor, entry.MemoryFactor
+
+	originals := newOriginals(pod)
+	for i := range plan.Containers {
+		c := &plan.Containers[i]
+		original, err := originals.container(c.Name, c.Current)
+		if err != nil {
+			return &safety.Veto{Reason: contract.InvalidAnnotation, Message: err.Error()}
+		}
+		c.Original = original
+		p.size(plan, c, table.Bounds)
+	}
+	plan.unrecorded = originals.unrecorded
+	p.holdBack(plan, pod)
+	return safety.Change(plan.QOSClass, after(pod, plan.Containers))
+}
+
+// ratio finds the ratio of the pod's node.
+func (p *Planner) ratio(plan *Plan, node *corev1.Node, table *ratios.Table) (*ratios.Entry, *safety.Veto) {
+	if node == nil {
+		return nil, &safety.Veto{Reason: contract.NodeNotFound, Message: fmt.Sprintf("node %s is not known", plan.Node)}
+	}
+	match, _ := p.NodeTypes.Resolve(node.Labels, table.Knows)
+	plan.NodeType, plan.NodeTypeLabel = match.NodeType, match.Label
+	if match.NodeType == "" {
+		return nil, &safety.Veto{Reason: contract.NodeTypeUnlabelled, Message: fmt.Sprintf("node %s has none of the labels %s", plan.Node, strings.Join(p.NodeTypes.Labels(), ", "))}
+	}
+	entry, ok := table.Lookup(match.NodeType)
+	if !ok {
+		return nil, &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s is of type %q (label %s), which has no ratio", plan.Node, match.NodeType, match.Label)}
+	}
+	return entry, nil
+}
+
+// size scales one container from its originals.
+func (p *Planner) size(plan *Plan, c *ContainerPlan, bounds ratios.Bounds) {
+	var clamped bool
+	if c.Desired.CPU, clamped = sizing.CPU(c.Original.CPU, sizing.Factor(plan.CPUFactor), sizing.Range(bounds.CPU)); clamped {
+		plan.because(contract.BoundsClamped, fmt.Sprintf("container %s: cpu %s × %.4g is held at %s", c.Name, sizing.CPUText(c.Original.CPU.Request), plan.CPUFactor.Float64(), sizing.CPUText(c.Desired.CPU.Request)))
+	}
+	if c.Desired.Memory, clamped = sizing.Memory(c.Original.Memory, sizing.Factor(plan.MemoryFactor), sizing.Range(bounds.Memory)); clamped {
+		plan.because(contract.BoundsClamped, fmt.Sprintf("container %s: memory %s × %.4g is held at %s", c.Name, sizing.MemoryText(c.Original.Memory.Request), plan.MemoryFactor.Float64(), sizing.MemoryText(c.Desired.Memory.Request)))
+	}
+}
+
+// qosClass is the class that the API server gave the pod.
+func qosClass(pod *corev1.Pod, containers []ContainerPlan) corev1.PodQOSClass {
+	if pod.Status.QOSClass != "" {
+		return pod.Status.QOSClass
+	}
+	return sizing.QOSClass(after(pod, containers))
+}
+
+// after lists all containers as they would be, init containers included.
+func after(pod *corev1.Pod, containers []ContainerPlan) []sizing.Container {
+	all := make([]sizing.Container, 0, len(containers)+len(pod.Spec.InitContainers))
+	for i := range containers {
+		all = append(all, containers[i].Desired)
+	}
+	for i := range pod.Spec.InitContainers {
+		all = append(all, sizing.FromResources(pod.Spec.InitContainers[i].Resources))
+	}
+	return all
+}

@@ -1,0 +1,157 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// writeTimeout bounds the writes to one pod. They are not broken off when the
+// process is asked to end, so that it leaves no pod half done.
+const writeTimeout = 25 * time.Second
+
+// next works on one pod of the queue; false when the queue is shut down.
+func (r *Reconciler) next(ctx context.Context) bool {
+	key, shutdown := r.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer r.queue.Done(key)
+	if ctx.Err() != nil {
+		return true // Leave the rest of the queue to the next run.
+	}
+	r.process(ctx, key)
+	r.ticked()
+	return true
+}
+
+func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
+	pod, err := r.pods.Pods(key.Namespace).Get(key.Name)
+	if err != nil {
+		r.ledger.forget(key)
+		return
+	}
+	table := r.Ratios.Table()
+	if table == nil || r.ledger.stale(key, pod.UID, pod.ResourceVersion) {
+		return // Queued again with the first table, or with the next state.
+	}
+	plan := r.Planner.Plan(pod, r.node(pod), table)
+	r.ledger.planned(plan)
+	switch {
+	case plan.Decision == Skip:
+		r.tell(ctx, plan, plan.Reasons[0])
+	case !plan.pending():
+	case r.DryRun:
+		if r.ledger.news(key, plan.UID, Reason{contract.Resized, plan.describe()}) {
+			klog.FromContext(ctx).Info("Dry run, pod left as it is", "pod", key, "node", plan.Node, "nodeType", plan.NodeType, "decision", plan.Decision.String(), "plan", plan.describe())
+		}
+	default:
+		r.carryOut(ctx, key, plan)
+	}
+}
+
+// carryOut has a plan carried out, unless the pod is to be let be after a
+// failure.
+func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, plan *Plan) {
+	if pause := r.ledger.pause(key, plan.UID, r.clock.Now()); pause > 0 {
+		r.queue.AddAfter(key, pause)
+		return
+	}
+	writes, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	resourceVersion, err := r.actuator.carryOut(writes, plan)
+	if err != nil {
+		r.failed(ctx, key, plan, err)
+		return
+	}
+	r.ledger.wrote(key, plan.UID, resourceVersion)
+	for _, reason := range plan.outcome() {
+		r.tell(ctx, plan, reason)
+	}
+}
+
+// outcome is what is said of a plan that was carried out.
+func (p *Plan) outcome() []Reason {
+	if p.Decision == Align && !p.resized() {
+		return p.Reasons
+	}
+	done := Reason{contract.Resized, "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.describe()}
+	said := []Reason{done}
+	for _, reason := range p.Reasons {
+		if reason.Code != contract.AlreadyAligned {
+			said = append(said, reason)
+		}
+	}
+	return said
+}
+
+// failed takes note of a failure, says it if it is news, and has the pod tried
+// again later.
+func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan *Plan, err error) {
+	r.queue.AddAfter(key, r.ledger.failed(key, plan.UID, r.clock.Now()))
+	var unsupported *unsupportedError
+	switch {
+	case outdated(err):
+		klog.FromContext(ctx).V(1).Info("Pod changed meanwhile, planning it again", "pod", key, "err", err)
+	case errors.As(err, &unsupported):
+		r.tell(ctx, plan, Reason{contract.ResizeUnsupported, err.Error()})
+	default:
+		r.tell(ctx, plan, Reason{contract.ResizeFailed, err.Error()})
+	}
+}
+
+// outdated tells the errors that only say that the plan was made from a state
+// that has passed.
+func outdated(err error) bool {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return true
+	}
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field == "metadata.uid" {
+			return true // The name belongs to another pod now.
+		}
+	}
+	return false
+}
+
+// tell says something of a pod in log, metrics and an event, unless it was the
+// last thing that was said of it.
+func (r *Reconciler) tell(ctx context.Context, plan *Plan, said Reason) {
+	if !r.ledger.news(plan.Pod, plan.UID, said) {
+		return
+	}
+	r.metrics.outcome(said.Code)
+	logger := klog.FromContext(ctx).WithValues("pod", plan.Pod, "node", plan.Node, "nodeType", plan.NodeType)
+	switch said.Code.Severity() {
+	case contract.Silent:
+		logger.V(2).Info("Pod left alone", "reason", said.Code, "message", said.Message)
+	case contract.Normal:
+		logger.Info("Pod dealt with", "reason", said.Code, "message", said.Message)
+	case contract.Warning:
+		logger.Info("Pod not sized", "reason", said.Code, "message", said.Message)
+	}
+	r.Events.pod(plan.Pod, plan.UID, said)
+}
+
+// node returns the node of a pod, nil if it is not known.
+func (r *Reconciler) node(pod *corev1.Pod) *corev1.Node {
+	if pod.Spec.NodeName == "" {
+		return nil
+	}
+	node, err := r.nodes.Get(pod.Spec.NodeName)
+	if err != nil {
+		return nil
+	}
+	return node
+}

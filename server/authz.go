@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// access is what a method lets its caller do.
+type access int
+
+const (
+	// public methods tell nothing about the cluster.
+	public access = iota
+	// read methods tell about the cluster and change nothing.
+	read
+)
+
+// methods names every method of the server. A method that is not here is
+// denied. While the server listens on loopback only, whoever can reach it runs
+// on this machine and may call every method here.
+var methods = map[string]access{
+	workloadresizerv1.RatioService_ListRatios_FullMethodName:               read,
+	workloadresizerv1.RatioService_GetRatio_FullMethodName:                 read,
+	workloadresizerv1.PlanService_PreviewPod_FullMethodName:                read,
+	workloadresizerv1.PlanService_PreviewPlans_FullMethodName:              read,
+	healthv1.Health_Check_FullMethodName:                                   public,
+	healthv1.Health_List_FullMethodName:                                    public,
+	healthv1.Health_Watch_FullMethodName:                                   public,
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      public,
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: public,
+}
+
+func authorize(method string) error {
+	if _, ok := methods[method]; ok {
+		return nil
+	}
+	return statusError(codes.PermissionDenied, reasonNotAuthorized, "method "+method+" is not in the authorization table; this is a bug of workload-resizer")
+}
+
+func authorizeUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if err := authorize(info.FullMethod); err != nil {
+		return nil, err
+	}
+	return handler(ctx, request)
+}
+
+func authorizeStream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if err := authorize(info.FullMethod); err != nil {
+		return err
+	}
+	return handler(service, stream)
+}

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// httpHandler serves the probes and the metrics.
+func httpHandler(config Config) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		if err := config.Reconciler.Live(); err != nil {
+			http.Error(w, "not live: "+err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := config.Reconciler.Ready(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = fmt.Fprintf(w, "ok\nratios: revision %s\n", config.Ratios.Table().Revision)
+		// Ready on the last good ratios is still ready, but nobody should
+		// have to guess that they are old.
+		if err := config.Ratios.Problem(); err != nil {
+			_, _ = fmt.Fprintf(w, "warning: the last good ratios are in force: %v\n", err)
+		}
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}))
+	return mux
+}

@@ -1,0 +1,32 @@
+package server
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// sourceCollector exposes the state of the ratio sources.
+type sourceCollector struct {
+	store   *ratios.Store
+	healthy *prometheus.Desc
+}
+
+func newSourceCollector(store *ratios.Store) *sourceCollector {
+	return &sourceCollector{store, prometheus.NewDesc("workload_resizer_ratio_source_healthy",
+		"Whether the present state of a ratio source is in force (1), or its last good one or none (0).", []string{"source"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (c *sourceCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.healthy }
+
+// Collect implements prometheus.Collector.
+func (c *sourceCollector) Collect(metrics chan<- prometheus.Metric) {
+	for _, source := range c.store.Sources() {
+		value := 1.0
+		if source.Err != nil {
+			value = 0
+		}
+		metrics <- prometheus.MustNewConstMetric(c.healthy, prometheus.GaugeValue, value, source.Name)
+	}
+}

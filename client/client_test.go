@@ -39,7 +39,7 @@ func TestDialOnlyThisMachine(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c, err := Dial(tc.address)
 			if err == nil {
-				defer c.Close()
+				defer func() { _ = c.Close() }()
 			}
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Dial(%q): %v; want an error with %q", tc.address, err, tc.want)
@@ -133,7 +133,7 @@ func TestNobodyListeningIsUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	start := time.Now()
 	if _, err := c.ListRatios(t.Context()); !IsUnreachable(err) {
 		t.Errorf("unary: %v is not unreachable", err)

@@ -22,7 +22,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 
 	stream := c.PreviewPlans(context.Background(), "default")
 	for plan, err := range stream.All() {

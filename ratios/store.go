@@ -94,7 +94,7 @@ func (s *Store) rebuild(ctx context.Context) {
 		}
 		layers[i] = s.sources[i].layer
 	}
-	t, err := merge(layers)
+	t, err := Merge(layers)
 	s.problem = err
 	if err != nil {
 		return

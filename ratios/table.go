@@ -55,9 +55,9 @@ func (t *Table) Knows(nodeType string) bool {
 // change the slice.
 func (t *Table) NodeTypes() []string { return t.names }
 
-// merge makes a table of layers, the one that decides first at the front; nil
+// Merge makes a table of layers, the one that decides first at the front; nil
 // layers are passed over. The error says what the layers lack together.
-func merge(layers []*Layer) (*Table, error) {
+func Merge(layers []*Layer) (*Table, error) {
 	t := &Table{entries: map[string]*Entry{}}
 	bounded := false
 	for _, layer := range layers {

@@ -85,7 +85,7 @@ func (p *Plan) pending() bool {
 	case Resize:
 		return true
 	case Align:
-		return len(p.unrecorded) > 0 || p.applied != p.NodeType
+		return p.applied != p.NodeType
 	}
 	return false
 }

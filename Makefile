@@ -1,0 +1,111 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# The Kubernetes version of the test cluster, as test/cluster/go.mod has it.
+KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes v//p' test/cluster/go.mod)
+kube = $(subst ., ,$(KUBERNETES_VERSION))
+CLUSTER_LDFLAGS := -X k8s.io/component-base/version.gitVersion=v$(KUBERNETES_VERSION) \
+  -X k8s.io/component-base/version.gitMajor=$(word 1,$(kube)) \
+  -X k8s.io/component-base/version.gitMinor=$(word 2,$(kube))
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo development)
+LDFLAGS := -X main.version=$(VERSION)
+
+# Tools are pinned in a module of their own.
+TOOL := go tool -modfile=test/tools/go.mod
+# The race detector needs cgo, and so a C compiler.
+RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && echo -race)
+
+.PHONY: help
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build bin/grpcurl ## Start a local cluster with three node types, and show pods being resized until Ctrl-C.
+	@go build -o bin/demo ./test/demo
+	@exec bin/demo
+
+.PHONY: build
+build: bin/testcluster ## Build workload-resizer, resizectl and testcluster into bin/.
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/workload-resizer ./cmd/resizectl
+
+# Go knows best whether anything is to be built. The first time it is most of
+# Kubernetes, which takes minutes: go build -v names each package it compiles.
+.PHONY: bin/testcluster
+bin/testcluster:
+	@go build -v -C test/cluster -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/testcluster . 2>&1 | awk ' \
+	  /^[a-z0-9.\/_-]+$$/ { if (++n == 1) print "building a Kubernetes $(KUBERNETES_VERSION) test cluster; the first time this takes 10 to 20 minutes"; \
+	    if (n % 100 == 0) { print "  " n " packages compiled"; fflush() } next } \
+	  { print; fflush() }'
+
+.PHONY: bin/grpcurl
+bin/grpcurl:
+	@go build -modfile=test/tools/go.mod -o bin/grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl
+
+.PHONY: clean
+clean: ## Remove what was built, and the local cluster.
+	if [ -x bin/testcluster ]; then bin/testcluster down --dir .run/cluster; fi
+	rm -rf bin .run
+
+.PHONY: test
+test: test-unit test-cluster test-e2e ## Run all tests, against real clusters that are built and started for them.
+
+.PHONY: test-unit
+test-unit: build ## Run unit and integration tests.
+	go test $(RACE) $$(go list ./... | grep -v /test/e2e)
+
+.PHONY: test-cluster
+test-cluster: ## Run the tests of the test cluster itself.
+	go test -C test/cluster -ldflags '$(CLUSTER_LDFLAGS)' ./...
+
+.PHONY: test-e2e
+test-e2e: build bin/grpcurl ## Run user journeys against a real cluster.
+	go test -count=1 -timeout=20m ./test/e2e
+
+.PHONY: generate
+generate: ## Generate Go from the API's proto files.
+	$(TOOL) buf generate
+
+.PHONY: fmt
+fmt: ## Format the Go files and the proto files.
+	gofmt -w $$(git ls-files '*.go')
+	$(TOOL) buf format -w
+
+.PHONY: verify
+verify: verify-format verify-vet verify-lint verify-proto verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
+
+.PHONY: verify-format
+verify-format:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
+
+.PHONY: verify-vet
+verify-vet:
+	go vet ./...
+	go vet -C test/cluster ./...
+
+.PHONY: verify-lint
+verify-lint:
+	@go build -modfile=test/tools/go.mod -o bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	bin/golangci-lint run
+	cd test/cluster && ../../bin/golangci-lint run --config ../../.golangci.yml
+
+# Generated code is made anew elsewhere and compared, so that the check changes
+# nothing here.
+.PHONY: verify-proto
+verify-proto:
+	$(TOOL) buf lint
+	$(TOOL) buf format --diff --exit-code
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(TOOL) buf generate -o "$$fresh"; \
+	for file in $$(git ls-files 'proto/*.pb.go'); do \
+	  diff -u "$$file" "$$fresh/$$file" || { echo "generated code is out of date, run make generate"; exit 1; }; \
+	done; \
+	for file in $$(cd "$$fresh" && find proto -name '*.pb.go'); do \
+	  git ls-files --error-unmatch "$$file" >/dev/null || { echo "generated code is missing, run make generate"; exit 1; }; \
+	done
+
+.PHONY: verify-modules
+verify-modules:
+	go mod tidy -diff
+	go mod -C test/cluster tidy -diff
+	go mod -C test/tools tidy -diff

@@ -1,0 +1,277 @@
+package reconciler
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+const gi = 1 << 30
+
+// table is the published example: n4 is 1.25 times as fast as n2d, and big
+// also has more memory performance.
+func table(t testing.TB) *ratios.Table {
+	t.Helper()
+	table, err := ratios.Merge([]*ratios.Layer{{
+		Baseline: "n2d",
+		Ratios: map[string]ratios.Ratio{
+			"n2d": {CPUPerf: 1, MemoryPerf: 1},
+			"n4":  {CPUPerf: 1.25, MemoryPerf: 1},
+			"big": {CPUPerf: 2, MemoryPerf: 2},
+		},
+		Bounds: &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 * gi}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func node(nodeType string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}}}
+}
+
+// amounts are cpu request, cpu limit, memory request, memory limit as
+// quantities; "" for none.
+type amounts [4]string
+
+func (a amounts) requirements() corev1.ResourceRequirements {
+	r := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
+	for i, to := range []struct {
+		list corev1.ResourceList
+		name corev1.ResourceName
+	}{{r.Requests, corev1.ResourceCPU}, {r.Limits, corev1.ResourceCPU}, {r.Requests, corev1.ResourceMemory}, {r.Limits, corev1.ResourceMemory}} {
+		if a[i] != "" {
+			to.list[to.name] = resource.MustParse(a[i])
+		}
+	}
+	return r
+}
+
+func (a amounts) container() sizing.Container { return sizing.FromResources(a.requirements()) }
+
+// pod is a running pod of a ReplicaSet with one container "app", with changes.
+func pod(app amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
+	controller := true
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "pod", UID: "uid", ResourceVersion: "7",
+			OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "rs", Controller: &controller}},
+		},
+		Spec:   corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "app", Resources: app.requirements()}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	for _, change := range changes {
+		change(p)
+	}
+	return p
+}
+
+func annotated(pairs ...string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		if p.Annotations == nil {
+			p.Annotations = map[string]string{}
+		}
+		for i := 0; i < len(pairs); i += 2 {
+			p.Annotations[contract.Prefix+pairs[i]] = pairs[i+1]
+		}
+	}
+}
+
+func policy(resources ...corev1.ResourceName) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		for _, name := range resources {
+			p.Spec.Containers[0].ResizePolicy = append(p.Spec.Containers[0].ResizePolicy,
+				corev1.ContainerResizePolicy{ResourceName: name, RestartPolicy: corev1.RestartContainer})
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	guaranteed := amounts{"1", "1", "1Gi", "1Gi"}
+	for _, tc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		nodeType string
+		planner  Planner
+		decision Decision
+		reasons  []contract.Reason
+		desired  amounts
+	}{
+		{name: "Guaranteed on a faster node", pod: pod(guaranteed), nodeType: "n4",
+			decision: Resize, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
+		{name: "Burstable keeps request:limit", pod: pod(amounts{"500m", "2", "256Mi", "512Mi"}), nodeType: "n4",
+			decision: Resize, desired: amounts{"400m", "1600m", "256Mi", "512Mi"}},
+		{name: "requests without limits", pod: pod(amounts{"500m", "", "", ""}), nodeType: "n4",
+			decision: Resize, desired: amounts{"400m", "", "", ""}},
+		{name: "memory by its own factor", pod: pod(amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big",
+			decision: Resize, desired: amounts{"500m", "", "512Mi", "1Gi"}},
+		{name: "baseline node", pod: pod(guaranteed), nodeType: "n2d",
+			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: guaranteed},
+		{name: "a bound decides", pod: pod(amounts{"60m", "120m", "", ""}), nodeType: "big",
+			decision: Resize, reasons: []contract.Reason{contract.BoundsClamped}, desired: amounts{"50m", "100m", "", ""}},
+		{name: "a bound decides that nothing changes", pod: pod(amounts{"50m", "", "64Mi", ""}), nodeType: "big",
+			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.BoundsClamped}, desired: amounts{"50m", "", "64Mi", ""}},
+		{name: "sized before: planned from the originals, not from the spec", nodeType: "n4",
+			pod: pod(amounts{"800m", "800m", "1Gi", "1Gi"}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+				"applied-instance-type", "n4")),
+			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
+		{name: "sized before for another type", nodeType: "big",
+			pod: pod(amounts{"800m", "1600m", "1Gi", ""}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi",
+				"applied-instance-type", "n4")),
+			decision: Resize, desired: amounts{"500m", "1", "512Mi", ""}},
+		{name: "sized by the published controller, which kept no limits", nodeType: "big",
+			pod: pod(amounts{"800m", "800m", "1Gi", "1Gi"}, annotated("original-cpu.app", "1", "original-memory.app", "1Gi",
+				"applied-instance-type", "n4")),
+			decision: Resize, desired: amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "annotations of what a container does not have mean nothing", nodeType: "n4",
+			pod:      pod(amounts{"1", "", "", ""}, annotated("original-memory.app", "8Gi", "original-cpu-limit.app", "64", "original-cpu.other", "x")),
+			decision: Resize, desired: amounts{"800m", "", "", ""}},
+		{name: "a cpu resize that would restart the container", pod: pod(amounts{"1", "1", "1Gi", "1Gi"}, policy(corev1.ResourceCPU)), nodeType: "big",
+			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: amounts{"1", "1", "512Mi", "512Mi"}},
+		{name: "a resize of memory alone that would restart the container does not keep cpu back", pod: pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "big",
+			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: amounts{"500m", "500m", "1Gi", "1Gi"}},
+		{name: "a policy of restarts does not matter for what stays", pod: pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
+			decision: Resize, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
+		{name: "memory limits that must not shrink stay", pod: pod(amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
+			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: amounts{"500m", "", "512Mi", "2Gi"}},
+		{name: "where the class would change with the limit kept, memory stays as a whole", pod: pod(guaranteed), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
+			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept, contract.MemoryLimitKept}, desired: amounts{"500m", "500m", "1Gi", "1Gi"}},
+		{name: "rounding that would make the pod Guaranteed", pod: pod(amounts{"100m", "101m", "64Mi", "64Mi"}), nodeType: "n4",
+			decision: Resize, desired: amounts{"80m", "81m", "64Mi", "64Mi"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.planner.OwnerKinds = DefaultOwnerKinds
+			p := tc.planner.Plan(tc.pod, node(tc.nodeType), table(t))
+			if p.Decision != tc.decision {
+				t.Errorf("decision %v, want %v", p.Decision, tc.decision)
+			}
+			if got := codes(p); !cmp.Equal(got, tc.reasons) {
+				t.Errorf("reasons %v, want %v", p.Reasons, tc.reasons)
+			}
+			if want := tc.desired.container(); p.Containers[0].Desired != want {
+				t.Errorf("desired %v, want %v", p.Containers[0].Desired, want)
+			}
+			if p.NodeType != tc.nodeType || p.NodeTypeLabel != nodetype.LabelGCPMachineFamily || p.Baseline != "n2d" || p.Revision == "" || p.CPUFactor.Den == 0 {
+				t.Errorf("plan %+v", p)
+			}
+		})
+	}
+}
+
+func codes(p *Plan) []contract.Reason {
+	var codes []contract.Reason
+	for _, r := range p.Reasons {
+		codes = append(codes, r.Code)
+	}
+	return codes
+}
+
+func TestPlanSkips(t *testing.T) {
+	plain := amounts{"1", "", "", ""}
+	for _, tc := range []struct {
+		name    string
+		pod     *corev1.Pod
+		node    *corev1.Node
+		reason  contract.Reason
+		message string
+	}{
+		{"what is out of scope", pod(plain, func(p *corev1.Pod) { p.OwnerReferences = nil }), node("n4"), contract.NotOwned, "no controller"},
+		{"a node that is not known", pod(plain), nil, contract.NodeNotFound, "node node is not known"},
+		{"a node without a label", pod(plain), &corev1.Node{}, contract.NodeTypeUnlabelled, "none of the labels cloud.google.com/machine-family, "},
+		{"a node type without a ratio", pod(plain), node("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
+		{"an original that is no quantity", pod(plain, annotated("original-cpu.app", "much")), node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
+		{"an original of nothing", pod(plain, annotated("original-cpu.app", "0")), node("n4"), contract.InvalidAnnotation, `"0" is not above 0`},
+		{"a negative original", pod(plain, annotated("original-cpu.app", "-1")), node("n4"), contract.InvalidAnnotation, `"-1" is not above 0`},
+		{"an original limit below its request", pod(amounts{"1", "2", "", ""}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "500m")), node("n4"), contract.InvalidAnnotation, "limit 500m is below the request 1"},
+		{"an original that got lost after a resize", pod(plain, annotated("applied-instance-type", "n4")), node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
+		{"a change of QoS class", pod(amounts{"1", "2", "1Gi", "1Gi"}, annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			p := planner.Plan(tc.pod, tc.node, table(t))
+			if p.Decision != Skip || len(p.Reasons) != 1 || p.Reasons[0].Code != tc.reason || !strings.Contains(p.Reasons[0].Message, tc.message) {
+				t.Fatalf("%v because of %v, want a skip because of %s: %s", p.Decision, p.Reasons, tc.reason, tc.message)
+			}
+			if c := p.Containers[0]; c.Desired != c.Current || p.pending() {
+				t.Errorf("skipped, but %+v is to be written", c)
+			}
+		})
+	}
+}
+
+func TestPlanOfSeveralContainersWithAnInitContainer(t *testing.T) {
+	p := pod(amounts{"1", "1", "1Gi", "1Gi"}, func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: amounts{"100m", "100m", "64Mi", "64Mi"}.requirements()})
+		p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: amounts{"2", "2", "1Gi", "1Gi"}.requirements()}}
+	})
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	plan := planner.Plan(p, node("n4"), table(t))
+	if plan.Decision != Resize || plan.QOSClass != corev1.PodQOSGuaranteed {
+		t.Fatalf("%v of a %s pod: %v", plan.Decision, plan.QOSClass, plan.Reasons)
+	}
+	want := `{"metadata":{"uid":"uid","resourceVersion":"7"},"spec":{"containers":[` +
+		`{"name":"app","resources":{"requests":{"cpu":"800m"},"limits":{"cpu":"800m"}}},` +
+		`{"name":"proxy","resources":{"requests":{"cpu":"80m"},"limits":{"cpu":"80m"}}}]}}`
+	if got := string(resizePatch(plan, plan.ResourceVersion).marshal()); got != want {
+		t.Errorf("patch\n%s\nwant\n%s", got, want)
+	}
+	wantText := "app: cpu 1 → 800m, memory 1Gi; proxy: cpu 100m → 80m, memory 64Mi"
+	if got := plan.describe(); got != wantText {
+		t.Errorf("described as %q, want %q", got, wantText)
+	}
+}
+
+func TestWhatIsStillToBeWritten(t *testing.T) {
+	originals := []string{"original-cpu.app", "1", "original-cpu-limit.app", "2"}
+	with := func(more ...string) func(*corev1.Pod) {
+		return annotated(append(originals[:len(originals):len(originals)], more...)...)
+	}
+	for _, tc := range []struct {
+		name       string
+		pod        *corev1.Pod
+		pending    bool
+		resized    bool
+		unrecorded map[string]string
+	}{
+		{"untouched", pod(amounts{"1", "2", "", ""}), true, true,
+			map[string]string{"workload-resizer.io/original-cpu.app": "1", "workload-resizer.io/original-cpu-limit.app": "2"}},
+		{"stopped after the originals", pod(amounts{"1", "2", "", ""}, with()), true, true, nil},
+		{"stopped after the resize", pod(amounts{"800m", "1600m", "", ""}, with()), true, true, nil},
+		{"done", pod(amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4")), false, true, nil},
+		{"done by the published controller, which kept no limits", pod(amounts{"800m", "800m", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "n4")), false, true,
+			map[string]string{"workload-resizer.io/original-cpu-limit.app": "1"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			p := planner.Plan(tc.pod, node("n4"), table(t))
+			if p.pending() != tc.pending || p.resized() != tc.resized || !cmp.Equal(p.unrecorded, tc.unrecorded) {
+				t.Errorf("pending %v, resized %v, unrecorded %v; want %v, %v, %v", p.pending(), p.resized(), p.unrecorded, tc.pending, tc.resized, tc.unrecorded)
+			}
+		})
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	p := trimPod(pod(amounts{"800m", "800m", "1Gi", "1Gi"}, func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: amounts{"80m", "160m", "64Mi", ""}.requirements()})
+	}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+		"original-cpu.proxy", "100m", "original-cpu-limit.proxy", "200m", "original-memory.proxy", "64Mi", "applied-instance-type", "n4")))
+	planner, n, ratioTable := Planner{OwnerKinds: DefaultOwnerKinds}, node("n4"), table(b)
+	if plan := planner.Plan(p, n, ratioTable); plan.Decision != Align || plan.pending() {
+		b.Fatalf("%v, not aligned: %v", plan.Decision, plan.Reasons)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		planner.Plan(p, n, ratioTable)
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/lifecycle"
+)
+
+const componentHelp = `
+
+The components are etcd, kube-apiserver, kube-controller-manager,
+kube-scheduler and node-NAME for each node.`
+
+func newStopCommand() *cobra.Command {
+	var dir string
+	command := &cobra.Command{
+		Use:   "stop --dir DIR COMPONENT",
+		Short: "Stop one component of a cluster",
+		Long:  "Stop one component of a cluster and keep its data." + componentHelp,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			ctx, stop := interruptible()
+			defer stop()
+			wasRunning, err := lifecycle.StopComponent(ctx, dir, arguments[0])
+			if err != nil {
+				return err
+			}
+			if !wasRunning {
+				fmt.Fprintf(command.ErrOrStderr(), "%s does not run\n", arguments[0])
+			}
+			return nil
+		},
+	}
+	addDirFlag(command, &dir)
+	return command
+}
+
+func newStartCommand() *cobra.Command {
+	var dir string
+	command := &cobra.Command{
+		Use:   "start --dir DIR COMPONENT",
+		Short: "Start one component of a cluster again and wait until it is ready",
+		Long:  "Start one component of a cluster again, as it was, and wait until it is ready." + componentHelp,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			ctx, stop := interruptible()
+			defer stop()
+			started, err := lifecycle.StartComponent(ctx, dir, arguments[0])
+			if err != nil {
+				return err
+			}
+			if !started {
+				fmt.Fprintf(command.ErrOrStderr(), "%s runs already\n", arguments[0])
+			}
+			return nil
+		},
+	}
+	addDirFlag(command, &dir)
+	return command
+}

@@ -1,0 +1,204 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestComponentsStopAndStart(t *testing.T) {
+	t.Parallel()
+	dir := newDir(t)
+	client := up(t, dir, "--nodes", "n4=1")
+	template := newTemplate("pod", resources("100m", "64Mi", "100m", "64Mi"))
+	template.Name = "pod"
+	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitPod(t, client, "pod")
+
+	t.Run("a node comes back with its containers and makes up for what it missed", func(t *testing.T) {
+		mustRun(t, "stop", "--dir", dir, "node-n4-0")
+		status := runCommand(t, "status", "--dir", dir)
+		if status.exitCode != 1 || !strings.Contains(status.stdout, "stopped") {
+			t.Errorf("status: exit code %d\n%s", status.exitCode, status.stdout)
+		}
+		resize(t, client, "pod", "main", resources("200m", "64Mi", "200m", "64Mi"))
+		mustRun(t, "start", "--dir", dir, "node-n4-0")
+		awaitResized(t, client, "pod", "main", resources("200m", "64Mi", "200m", "64Mi"))
+	})
+	for _, component := range []string{"kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler"} {
+		t.Run(component+" comes back", func(t *testing.T) {
+			mustRun(t, "stop", "--dir", dir, component)
+			if again := mustRun(t, "stop", "--dir", dir, component); !strings.Contains(again.stderr, "does not run") {
+				t.Errorf("a second stop says %q", again.stderr)
+			}
+			mustRun(t, "start", "--dir", dir, component)
+			if again := mustRun(t, "start", "--dir", dir, component); !strings.Contains(again.stderr, "runs already") {
+				t.Errorf("a second start says %q", again.stderr)
+			}
+		})
+	}
+	resize(t, client, "pod", "main", resources("300m", "64Mi", "300m", "64Mi"))
+	awaitResized(t, client, "pod", "main", resources("300m", "64Mi", "300m", "64Mi"))
+
+	t.Run("an unknown component is an error", func(t *testing.T) {
+		result := runCommand(t, "stop", "--dir", dir, "node-n5-0")
+		if result.exitCode != 1 || !strings.Contains(result.stderr, "node-n4-0") {
+			t.Errorf("got exit code %d and %q", result.exitCode, result.stderr)
+		}
+	})
+}
+
+func TestClusterEndsWithItsOwner(t *testing.T) {
+	t.Parallel()
+	owner := exec.Command("sleep", "600")
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dir := newDir(t)
+	up(t, dir, "--nodes", "=1", "--owner", strconv.Itoa(owner.Process.Pid))
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	owner.Wait()
+	begin := time.Now()
+	eventually(t, 30*time.Second, func(context.Context) error {
+		if left := processesOf(t, dir); len(left) > 0 {
+			return errors.New("processes are left")
+		}
+		if exists(dir) {
+			return errors.New("files are left")
+		}
+		return nil
+	})
+	t.Logf("the cluster was gone after %.1f s", time.Since(begin).Seconds())
+}
+
+// startUp starts "up" and returns once it has said that etcd is ready, with a
+// function that waits for its end and returns what it wrote on stderr.
+func startUp(t *testing.T, dir string) (*exec.Cmd, func() string) {
+	t.Helper()
+	command := exec.Command(binary, "up", "--dir", dir)
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var output strings.Builder
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() && !strings.Contains(lines.Text(), "etcd is ready") {
+	}
+	return command, func() string {
+		for lines.Scan() {
+			output.WriteString(lines.Text() + "\n")
+		}
+		command.Wait()
+		return output.String()
+	}
+}
+
+func TestInterruptedUpLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := newDir(t)
+	command, wait := startUp(t, dir)
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	output := wait()
+	if code := command.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("exit code %d: %s", code, output)
+	}
+	if left := processesOf(t, dir); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+	if exists(dir) {
+		t.Errorf("%s is left", dir)
+	}
+}
+
+func TestFailedUpNamesTheComponentAndEndsTheRest(t *testing.T) {
+	t.Parallel()
+	dir := newDir(t)
+	command, wait := startUp(t, dir)
+	if err := syscall.Kill(pids(t, dir)["etcd"], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	output := wait()
+	if code := command.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"etcd: ended too early: signal: killed", filepath.Join(dir, "logs", "etcd.log")} {
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is missing from\n%s", want, output)
+		}
+	}
+	if left := processesOf(t, dir); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+}
+
+func TestUpRefuses(t *testing.T) {
+	t.Parallel()
+	t.Run("a port that is taken", func(t *testing.T) {
+		listener, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+		dir := newDir(t)
+		wantRefusal(t, "kube-apiserver", "up", "--dir", dir, "--port", port)
+		if exists(dir) {
+			t.Errorf("%s is left", dir)
+		}
+	})
+	t.Run("files of somebody else, and leaves them alone", func(t *testing.T) {
+		dir := newDir(t)
+		foreign := filepath.Join(dir, "logs", "mine.log")
+		if err := os.MkdirAll(filepath.Dir(foreign), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(foreign, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wantRefusal(t, "belongs to no cluster", "up", "--dir", dir)
+		mustRun(t, "down", "--dir", dir)
+		if !exists(foreign) {
+			t.Errorf("%s was removed", foreign)
+		}
+	})
+	t.Run("an owner that is gone", func(t *testing.T) {
+		owner := exec.Command("true")
+		if err := owner.Run(); err != nil {
+			t.Fatal(err)
+		}
+		wantRefusal(t, "owner", "up", "--dir", newDir(t), "--owner", strconv.Itoa(owner.Process.Pid))
+	})
+	t.Run("nodes that make no sense", func(t *testing.T) {
+		wantRefusal(t, "nodes", "up", "--dir", newDir(t), "--nodes", "n4")
+	})
+}
+
+func wantRefusal(t *testing.T, want string, arguments ...string) {
+	t.Helper()
+	result := runCommand(t, arguments...)
+	if result.exitCode != 1 || result.stdout != "" || !strings.Contains(result.stderr, want) {
+		t.Errorf("got exit code %d, stdout %q, stderr %q; want %q", result.exitCode, result.stdout, result.stderr, want)
+	}
+}

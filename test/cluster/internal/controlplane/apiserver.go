@@ -1,0 +1,51 @@
+package controlplane
+
+import (
+	"strconv"
+
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
+)
+
+// ServiceCIDR is the range of service addresses; the API server itself has the
+// first one.
+const (
+	ServiceCIDR = "10.96.0.0/16"
+	ServiceIP   = "10.96.0.1"
+)
+
+// RunAPIServer runs kube-apiserver until the process gets SIGTERM.
+func RunAPIServer(cluster *state.Cluster) error {
+	command := app.NewAPIServerCommand()
+	command.SetArgs([]string{
+		"--bind-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(cluster.Ports.APIServer),
+		"--tls-cert-file=" + cluster.Cert(state.APIServer),
+		"--tls-private-key-file=" + cluster.Key(state.APIServer),
+		"--client-ca-file=" + cluster.Cert(state.CA),
+
+		"--etcd-servers=" + etcdEndpoint(cluster),
+		"--etcd-cafile=" + cluster.Cert(state.EtcdCA),
+		"--etcd-certfile=" + cluster.Cert(state.EtcdClient),
+		"--etcd-keyfile=" + cluster.Key(state.EtcdClient),
+
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + cluster.Key(state.ServiceAccount),
+		"--service-account-signing-key-file=" + cluster.Key(state.ServiceAccount),
+
+		"--authorization-mode=Node,RBAC",
+		"--enable-admission-plugins=NodeRestriction",
+		"--allow-privileged=true",
+		"--service-cluster-ip-range=" + ServiceCIDR,
+		// Endpoints must not be loopback addresses, and this one has no other.
+		"--endpoint-reconciler-type=none",
+		"--profiling=false",
+	})
+	return command.Execute()
+}
+
+func etcdEndpoint(cluster *state.Cluster) string {
+	endpoint := localURL(cluster.Ports.EtcdClient)
+	return endpoint.String()
+}

@@ -1,0 +1,178 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/process"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
+)
+
+// upTimeout bounds how long a cluster may take to come up.
+const upTimeout = 3 * time.Minute
+
+// Options say what cluster to bring up.
+type Options struct {
+	Dir   string
+	Nodes []state.Node
+	// NodeCPU is in whole cores, NodeMemory in bytes, both per node.
+	NodeCPU    int
+	NodeMemory int64
+	NodeLabel  string
+	// Port is the API server's, 0 for any that is free.
+	Port int
+	// OwnerPID is the process the cluster must not outlive, 0 for none.
+	OwnerPID int
+	// Progress receives lines about what happens.
+	Progress func(format string, arguments ...any)
+}
+
+// Up brings a cluster up and returns it once everything is ready. If it fails
+// whatever it started has ended; the files, the logs among them, stay, unless
+// the context was cancelled. A leftover of a cluster in the same directory is
+// cleaned up first, a working one is an error.
+func Up(ctx context.Context, options Options) (*state.Cluster, error) {
+	cluster, err := newCluster(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cluster.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	unlock, err := lockCluster(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := clearLeftover(ctx, cluster.Dir, options.Progress); err != nil {
+		return nil, err
+	}
+	ports, err := reservePorts(options.Port)
+	if err != nil {
+		return nil, errors.Join(err, cluster.RemoveLock())
+	}
+	defer ports.releaseAll()
+	cluster.Ports = ports.ports
+	if err := cluster.Create(); err != nil {
+		return nil, errors.Join(err, cluster.RemoveLock())
+	}
+
+	err = bringUp(ctx, cluster, ports, options.Progress)
+	if err == nil {
+		return cluster, nil
+	}
+	// The context may be what failed, and this must be done nevertheless.
+	cleanup := context.WithoutCancel(ctx)
+	if ctx.Err() != nil {
+		return nil, errors.Join(err, remove(cleanup, cluster))
+	}
+	return nil, errors.Join(err, endAll(cleanup, cluster))
+}
+
+func newCluster(options Options) (*state.Cluster, error) {
+	dir, err := state.AbsoluteDir(options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	cluster := &state.Cluster{
+		Dir:        dir,
+		Nodes:      options.Nodes,
+		NodeCPU:    options.NodeCPU,
+		NodeMemory: options.NodeMemory,
+		NodeLabel:  options.NodeLabel,
+	}
+	if options.OwnerPID != 0 {
+		if cluster.Owner, err = state.FindOwner(options.OwnerPID); err != nil {
+			return nil, err
+		}
+	}
+	return cluster, nil
+}
+
+// bringUp starts the components of a cluster whose directory is prepared.
+func bringUp(ctx context.Context, cluster *state.Cluster, ports *reservation, progress func(string, ...any)) error {
+	kubeconfig, err := writeCredentials(cluster)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, upTimeout)
+	defer cancel()
+	starter, ctx, err := newStarter(ctx, cluster, kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer starter.close()
+	if starter.owner != nil {
+		go func() {
+			if err := process.WaitOwner(int(starter.owner.Fd())); err == nil {
+				starter.fail(errors.New("the owner process has ended"))
+			}
+		}()
+	}
+
+	// Each stage needs the one before; the API server waits for etcd itself.
+	stages := [][]string{{state.Etcd, state.APIServer}, cluster.Components()[2:]}
+	for _, stage := range stages {
+		for _, component := range stage {
+			ports.release(component)
+			if err := starter.start(ctx, component); err != nil {
+				return err
+			}
+		}
+		for _, component := range stage {
+			if err := starter.awaitReady(ctx, component, time.Time{}); err != nil {
+				return err
+			}
+			progress("%s is ready", component)
+		}
+	}
+	// Last of all: whoever finds this file finds a complete cluster.
+	return os.WriteFile(cluster.AdminKubeconfig(), kubeconfig, 0o600)
+}
+
+// clearLeftover removes what is left of a cluster that came to an end by
+// itself, or never came up entirely. A cluster that works is an error.
+func clearLeftover(ctx context.Context, dir string, progress func(string, ...any)) error {
+	old, err := state.Load(dir)
+	if errors.Is(err, state.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var running, dead []string
+	for _, component := range old.Components() {
+		info, err := process.Find(old.PIDFile(component))
+		if err != nil {
+			return err
+		}
+		switch info.State {
+		case process.Running:
+			running = append(running, component)
+		case process.Dead:
+			dead = append(dead, component)
+		}
+	}
+	_, err = os.Stat(old.AdminKubeconfig())
+	complete := err == nil
+	if complete && len(dead) == 0 && len(running) > 0 {
+		return fmt.Errorf("a cluster runs in %s already; to end it: testcluster down --dir %s", old.Dir, old.Dir)
+	}
+	progress("found the leftover of a cluster in %s (dead: %s; still running: %s), ending and removing it",
+		old.Dir, listOrNone(dead), listOrNone(running))
+	if err := endAll(ctx, old); err != nil {
+		return err
+	}
+	return old.RemoveFiles()
+}
+
+func listOrNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

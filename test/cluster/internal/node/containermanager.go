@@ -1,0 +1,32 @@
+package node
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/kubernetes/pkg/kubelet/cm"
+)
+
+// containerManager is upstream's stub, which manages nothing, with pod cgroups
+// and a disk.
+type containerManager struct {
+	cm.ContainerManager
+	machine *machine
+}
+
+func newContainerManager(m *machine) cm.ContainerManager {
+	return containerManager{ContainerManager: cm.NewStubContainerManager(), machine: m}
+}
+
+// NewPodContainerManager returns the pods' cgroups.
+func (c containerManager) NewPodContainerManager() cm.PodContainerManager {
+	return podCgroups{c.machine}
+}
+
+// GetPodCgroupRoot returns the cgroup that holds all pods.
+func (c containerManager) GetPodCgroupRoot() string { return podCgroupRoot }
+
+// GetCapacity returns the size of the disk, without which no pod that requests
+// ephemeral storage could be scheduled.
+func (c containerManager) GetCapacity(bool) v1.ResourceList {
+	return v1.ResourceList{v1.ResourceEphemeralStorage: *resource.NewQuantity(diskSize, resource.BinarySI)}
+}

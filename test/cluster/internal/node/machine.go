@@ -1,0 +1,110 @@
+package node
+
+import (
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+	kubelettypes "k8s.io/kubelet/pkg/types"
+	"k8s.io/kubernetes/pkg/kubelet/cm"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
+)
+
+const (
+	// containerMemory is what a running container uses, in bytes.
+	containerMemory = 16 << 20
+	// diskSize is the node's disk, of which a tenth is taken, in bytes.
+	diskSize = 100 << 30
+)
+
+// machine is the simulated machine under the kubelet. The kubelet meets it as
+// several unrelated interfaces (container runtime, image service, pod cgroups,
+// cAdvisor), all of which look at and change this one state.
+type machine struct {
+	node   state.Node
+	cpus   int
+	memory int64
+
+	// mu guards what follows, including everything it points to: whatever
+	// leaves the machine is a copy.
+	mu         sync.Mutex
+	sandboxes  map[string]*sandbox
+	containers map[string]*container
+	images     map[string]*runtimeapi.Image
+	pods       map[types.UID]*podCgroup
+}
+
+// sandbox is what the runtime knows of a pod.
+type sandbox struct {
+	status *runtimeapi.PodSandboxStatus
+	// ip is which of the node's pod addresses it has.
+	ip int
+}
+
+// container is what the runtime knows of a container.
+type container struct {
+	status *runtimeapi.ContainerStatus
+	// sandboxID is the sandbox it belongs to.
+	sandboxID string
+	// command is what it runs, arguments included.
+	command []string
+	// exit ends a container whose command ends by itself.
+	exit *time.Timer
+}
+
+// podCgroup is what the kernel, on a real machine, would know of a pod.
+type podCgroup struct {
+	name   cm.CgroupName
+	config cm.ResourceConfig
+	// oneShot names the pod's init containers that run to completion. It is no
+	// business of a cgroup's, but the kubelet never tells the runtime.
+	oneShot map[string]bool
+}
+
+func newMachine(cluster *state.Cluster, node state.Node) *machine {
+	return &machine{
+		node:       node,
+		cpus:       cluster.NodeCPU,
+		memory:     cluster.NodeMemory,
+		sandboxes:  map[string]*sandbox{},
+		containers: map[string]*container{},
+		images:     map[string]*runtimeapi.Image{},
+		pods:       map[types.UID]*podCgroup{},
+	}
+}
+
+// running says whether a container runs. The caller holds mu.
+func (c *container) running() bool {
+	return c.status.State == runtimeapi.ContainerState_CONTAINER_RUNNING
+}
+
+// memoryUsage is what the pod's containers use, in bytes. The caller holds mu.
+func (m *machine) memoryUsage(pod types.UID) uint64 {
+	var usage uint64
+	for _, container := range m.containers {
+		if container.running() && uidOf(container.status.Labels) == pod {
+			usage += containerMemory
+		}
+	}
+	return usage
+}
+
+// uidOf returns the pod that a runtime object's labels name.
+func uidOf(labels map[string]string) types.UID {
+	return types.UID(kubelettypes.GetPodUID(labels))
+}
+
+// oneShotContainers names the init containers of a pod that must end before
+// the next one starts.
+func oneShotContainers(pod *v1.Pod) map[string]bool {
+	names := map[string]bool{}
+	for _, container := range pod.Spec.InitContainers {
+		if container.RestartPolicy == nil || *container.RestartPolicy != v1.ContainerRestartPolicyAlways {
+			names[container.Name] = true
+		}
+	}
+	return names
+}

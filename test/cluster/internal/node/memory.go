@@ -1,0 +1,141 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/types"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+	"k8s.io/kubernetes/pkg/kubelet/cm"
+)
+
+// The machine's memory outlives the kubelet's process if that ends properly:
+// what follows is then like a restart of the kubelet alone, all containers
+// having gone on running. If the process is killed, it is as if the machine
+// had been switched off, and nothing runs when it comes back.
+
+type savedMachine struct {
+	Sandboxes  []savedSandbox                 `json:"sandboxes"`
+	Containers []savedContainer               `json:"containers"`
+	Images     []string                       `json:"images"`
+	Pods       map[types.UID]savedPodResource `json:"pods"`
+}
+
+type savedSandbox struct {
+	Status []byte `json:"status"`
+	IP     int    `json:"ip"`
+}
+
+type savedContainer struct {
+	Status    []byte   `json:"status"`
+	SandboxID string   `json:"sandboxID"`
+	Command   []string `json:"command"`
+}
+
+type savedPodResource struct {
+	Name      cm.CgroupName   `json:"name"`
+	CPUShares uint64          `json:"cpuShares"`
+	CPUPeriod uint64          `json:"cpuPeriod"`
+	CPUQuota  int64           `json:"cpuQuota"`
+	Memory    int64           `json:"memory"`
+	OneShot   map[string]bool `json:"oneShot"`
+}
+
+// save writes the machine's memory to a file.
+func (m *machine) save(file string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	saved := savedMachine{Pods: map[types.UID]savedPodResource{}}
+	for _, sandbox := range m.sandboxes {
+		status, err := proto.Marshal(sandbox.status)
+		if err != nil {
+			return fmt.Errorf("encode sandbox %s: %w", sandbox.status.Id, err)
+		}
+		saved.Sandboxes = append(saved.Sandboxes, savedSandbox{Status: status, IP: sandbox.ip})
+	}
+	for _, container := range m.containers {
+		status, err := proto.Marshal(container.status)
+		if err != nil {
+			return fmt.Errorf("encode container %s: %w", container.status.Id, err)
+		}
+		saved.Containers = append(saved.Containers, savedContainer{
+			Status: status, SandboxID: container.sandboxID, Command: container.command,
+		})
+	}
+	for image := range m.images {
+		saved.Images = append(saved.Images, image)
+	}
+	for uid, cgroup := range m.pods {
+		saved.Pods[uid] = savedPodResource{
+			Name:      cgroup.name,
+			CPUShares: *cgroup.config.CPUShares,
+			CPUPeriod: *cgroup.config.CPUPeriod,
+			CPUQuota:  *cgroup.config.CPUQuota,
+			Memory:    *cgroup.config.Memory,
+			OneShot:   cgroup.oneShot,
+		}
+	}
+	content, err := json.Marshal(saved)
+	if err != nil {
+		return fmt.Errorf("encode simulated machine: %w", err)
+	}
+	return os.WriteFile(file, content, 0o600)
+}
+
+// restore reads the machine's memory from a file, if there is one, and removes
+// the file: it is true only until the machine changes again.
+func (m *machine) restore(file string) error {
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := m.decode(content); err != nil {
+		return fmt.Errorf("read %s: %w", file, err)
+	}
+	m.resumePrograms()
+	return os.Remove(file)
+}
+
+func (m *machine) decode(content []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var saved savedMachine
+	if err := json.Unmarshal(content, &saved); err != nil {
+		return err
+	}
+	for _, entry := range saved.Sandboxes {
+		status := &runtimeapi.PodSandboxStatus{}
+		if err := proto.Unmarshal(entry.Status, status); err != nil {
+			return fmt.Errorf("decode sandbox: %w", err)
+		}
+		m.sandboxes[status.Id] = &sandbox{status: status, ip: entry.IP}
+	}
+	for _, entry := range saved.Containers {
+		status := &runtimeapi.ContainerStatus{}
+		if err := proto.Unmarshal(entry.Status, status); err != nil {
+			return fmt.Errorf("decode container: %w", err)
+		}
+		m.containers[status.Id] = &container{status: status, sandboxID: entry.SandboxID, command: entry.Command}
+	}
+	for _, name := range saved.Images {
+		m.images[name] = newImage(&runtimeapi.ImageSpec{Image: name})
+	}
+	for uid, entry := range saved.Pods {
+		m.pods[uid] = &podCgroup{
+			name:    entry.Name,
+			oneShot: entry.OneShot,
+			config: cm.ResourceConfig{
+				CPUShares: &entry.CPUShares, CPUPeriod: &entry.CPUPeriod,
+				CPUQuota: &entry.CPUQuota, Memory: &entry.Memory,
+			},
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// unsupported is what there is to say about the inside of containers that have
+// none. Commands run in them succeed without output, for the sake of lifecycle
+// hooks; statistics are empty, the kubelet then asks cAdvisor.
+type unsupported struct{}
+
+func unimplemented(what string) error {
+	return status.Errorf(codes.Unimplemented, "%s: the container is simulated", what)
+}
+
+// ExecSync pretends that the command succeeded.
+func (unsupported) ExecSync(context.Context, string, []string, time.Duration) ([]byte, []byte, error) {
+	return nil, nil, nil
+}
+
+// Exec is not supported.
+func (unsupported) Exec(context.Context, *runtimeapi.ExecRequest) (*runtimeapi.ExecResponse, error) {
+	return nil, unimplemented("exec")
+}
+
+// Attach is not supported.
+func (unsupported) Attach(context.Context, *runtimeapi.AttachRequest) (*runtimeapi.AttachResponse, error) {
+	return nil, unimplemented("attach")
+}
+
+// PortForward is not supported.
+func (unsupported) PortForward(context.Context, *runtimeapi.PortForwardRequest) (*runtimeapi.PortForwardResponse, error) {
+	return nil, unimplemented("port forward")
+}
+
+// CheckpointContainer is not supported.
+func (unsupported) CheckpointContainer(context.Context, *runtimeapi.CheckpointContainerRequest) error {
+	return unimplemented("checkpoint")
+}
+
+// GetContainerEvents is not supported; the kubelet polls.
+func (unsupported) GetContainerEvents(context.Context, chan *runtimeapi.ContainerEventResponse, func(runtimeapi.RuntimeService_GetContainerEventsClient)) error {
+	return unimplemented("container events")
+}
+
+// ReopenContainerLog has no log to reopen.
+func (unsupported) ReopenContainerLog(context.Context, string) error { return nil }
+
+// ContainerStats is not supported.
+func (unsupported) ContainerStats(context.Context, string) (*runtimeapi.ContainerStats, error) {
+	return nil, unimplemented("container stats")
+}
+
+// ListContainerStats returns none.
+func (unsupported) ListContainerStats(context.Context, *runtimeapi.ContainerStatsFilter) ([]*runtimeapi.ContainerStats, error) {
+	return nil, nil
+}
+
+// PodSandboxStats is not supported.
+func (unsupported) PodSandboxStats(context.Context, string) (*runtimeapi.PodSandboxStats, error) {
+	return nil, unimplemented("pod stats")
+}
+
+// ListPodSandboxStats returns none.
+func (unsupported) ListPodSandboxStats(context.Context, *runtimeapi.PodSandboxStatsFilter) ([]*runtimeapi.PodSandboxStats, error) {
+	return nil, nil
+}
+
+// ListMetricDescriptors returns none.
+func (unsupported) ListMetricDescriptors(context.Context) ([]*runtimeapi.MetricDescriptor, error) {
+	return nil, nil
+}
+
+// ListPodSandboxMetrics returns none.
+func (unsupported) ListPodSandboxMetrics(context.Context) ([]*runtimeapi.PodSandboxMetrics, error) {
+	return nil, nil
+}

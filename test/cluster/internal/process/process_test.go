@@ -1,0 +1,227 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// childVariable makes the test binary be a process that a test starts; its
+// value says how it behaves.
+const childVariable = "TESTCLUSTER_PROCESS_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	behaviour := os.Getenv(childVariable)
+	if behaviour == "" {
+		os.Exit(m.Run())
+	}
+	if behaviour == "stubborn" {
+		// Before Adopt: once the pid is in the file, SIGTERM must not kill.
+		signal.Ignore(unix.SIGTERM)
+	}
+	if behaviour != "failing" {
+		if err := Adopt(); err != nil {
+			panic(err)
+		}
+	}
+	switch behaviour {
+	case "failing":
+		os.Exit(3)
+	case "owned":
+		AdoptOwner()
+		if err := WaitOwner(OwnerFD); err != nil {
+			panic(err)
+		}
+	default:
+		for {
+			unix.Pause()
+		}
+	}
+}
+
+func startChild(t *testing.T, dir, behaviour string, owner *os.File) (*Child, string, error) {
+	t.Helper()
+	pidFile := filepath.Join(dir, "child.pid")
+	child, err := Start(t.Context(), Spec{
+		PIDFile: pidFile,
+		LogFile: filepath.Join(dir, "child.log"),
+		Dir:     dir,
+		Path:    os.Args[0],
+		Env:     append(os.Environ(), childVariable+"="+behaviour),
+		Owner:   owner,
+	})
+	if err == nil {
+		t.Cleanup(func() {
+			if _, err := Stop(context.Background(), pidFile, 0); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return child, pidFile, err
+}
+
+func mustStart(t *testing.T, behaviour string) (*Child, string) {
+	t.Helper()
+	child, pidFile, err := startChild(t, t.TempDir(), behaviour, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child, pidFile
+}
+
+func wantInfo(t *testing.T, pidFile string, want Info) {
+	t.Helper()
+	got, err := Find(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func waitDone(t *testing.T, child *Child) {
+	t.Helper()
+	select {
+	case <-child.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the process has not ended")
+	}
+}
+
+func TestStartedProcessIsRunningUntilStopped(t *testing.T) {
+	child, pidFile := mustStart(t, "obedient")
+	wantInfo(t, pidFile, Info{State: Running, PID: child.PID})
+	stopped, err := Stop(t.Context(), pidFile, 10*time.Second)
+	if err != nil || !stopped {
+		t.Fatalf("got %t, %v", stopped, err)
+	}
+	waitDone(t, child)
+	wantInfo(t, pidFile, Info{State: Absent})
+}
+
+func TestSecondStartFailsWhileTheFirstRuns(t *testing.T) {
+	child, pidFile := mustStart(t, "obedient")
+	_, _, err := startChild(t, filepath.Dir(pidFile), "obedient", nil)
+	if !errors.Is(err, ErrLocked) {
+		t.Fatalf("got error %v, want %v", err, ErrLocked)
+	}
+	wantInfo(t, pidFile, Info{State: Running, PID: child.PID})
+}
+
+func TestProcessThatIgnoresSIGTERMIsKilled(t *testing.T) {
+	child, pidFile := mustStart(t, "stubborn")
+	if stopped, err := Stop(t.Context(), pidFile, 50*time.Millisecond); err != nil || !stopped {
+		t.Fatalf("got %t, %v", stopped, err)
+	}
+	waitDone(t, child)
+}
+
+func TestKilledProcessLeavesADeadPIDFile(t *testing.T) {
+	child, pidFile := mustStart(t, "obedient")
+	if err := unix.Kill(child.PID, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	waitDone(t, child)
+	wantInfo(t, pidFile, Info{State: Dead, PID: child.PID})
+
+	t.Run("which another start takes over", func(t *testing.T) {
+		again, _, err := startChild(t, filepath.Dir(pidFile), "obedient", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantInfo(t, pidFile, Info{State: Running, PID: again.PID})
+	})
+}
+
+func TestReusedPIDIsNotKilled(t *testing.T) {
+	// A process that bears the number in the file, but does not hold its lock.
+	stranger := exec.Command("sleep", "60")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- stranger.Wait() }()
+	defer func() {
+		stranger.Process.Kill()
+		<-ended
+	}()
+	pidFile := filepath.Join(t.TempDir(), "child.pid")
+	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(stranger.Process.Pid)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantInfo(t, pidFile, Info{State: Dead, PID: stranger.Process.Pid})
+
+	stopped, err := Stop(t.Context(), pidFile, 0)
+	if err != nil || stopped {
+		t.Fatalf("got %t, %v", stopped, err)
+	}
+	wantInfo(t, pidFile, Info{State: Absent})
+	select {
+	case err := <-ended:
+		t.Fatalf("the stranger was ended: %v", err)
+	default:
+	}
+	if err := stranger.Process.Signal(unix.Signal(0)); err != nil {
+		t.Errorf("the stranger is gone: %v", err)
+	}
+}
+
+func TestStopWithoutPIDFileDoesNothing(t *testing.T) {
+	stopped, err := Stop(t.Context(), filepath.Join(t.TempDir(), "none.pid"), 0)
+	if err != nil || stopped {
+		t.Fatalf("got %t, %v", stopped, err)
+	}
+}
+
+func TestGarbledPIDFileIsAnError(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "child.pid")
+	for _, content := range []string{"abc", "-1", "0"} {
+		if err := os.WriteFile(pidFile, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Find(pidFile); err == nil {
+			t.Errorf("%q was taken for a pid", content)
+		}
+	}
+}
+
+func TestProcessThatEndsAtOnceIsAnError(t *testing.T) {
+	if _, _, err := startChild(t, t.TempDir(), "failing", nil); err == nil {
+		t.Fatal("got no error")
+	}
+}
+
+func TestProcessSeesItsOwnerEnd(t *testing.T) {
+	owner := exec.Command("sleep", "60")
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pidfd, err := OpenOwner(owner.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pidfd.Close()
+	child, _, err := startChild(t, t.TempDir(), "owned", pidfd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-child.Done():
+		t.Fatal("the process ended before its owner")
+	default:
+	}
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	owner.Wait()
+	waitDone(t, child)
+}

@@ -1,0 +1,137 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The descriptors a started process finds open.
+const (
+	pidFileFD = 3
+	// OwnerFD is a pidfd of the owner, if there is one.
+	OwnerFD = 4
+)
+
+// adoptionTimeout bounds how long a started process may take to write its pid:
+// the very first thing it does, so only a broken one exceeds it.
+const adoptionTimeout = 20 * time.Second
+
+// Spec says how to start a process.
+type Spec struct {
+	PIDFile string
+	// LogFile receives stdout and stderr; an existing one is continued.
+	LogFile string
+	// Dir is the working directory.
+	Dir  string
+	Path string
+	Args []string
+	Env  []string
+	// Owner, if not nil, is handed over as descriptor OwnerFD.
+	Owner *os.File
+}
+
+// Child is a process that this one started.
+type Child struct {
+	PID  int
+	done chan struct{}
+	err  error
+}
+
+// Done is closed when the process has ended.
+func (c *Child) Done() <-chan struct{} { return c.done }
+
+// Err says how the process ended. It is valid once Done is closed.
+func (c *Child) Err() error { return c.err }
+
+// Start starts a process in a session of its own and returns once it has
+// adopted its pid file. If the process of that file lives already, the error
+// wraps ErrLocked.
+func Start(ctx context.Context, spec Spec) (*Child, error) {
+	pidFile, err := Lock(spec.PIDFile)
+	if err != nil {
+		return nil, err
+	}
+	// From now on the lock lives through the copy that the process inherits.
+	defer pidFile.Close()
+	if err := pidFile.Truncate(0); err != nil {
+		return nil, fmt.Errorf("empty %s: %w", spec.PIDFile, err)
+	}
+	logFile, err := os.OpenFile(spec.LogFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	defer logFile.Close()
+
+	command := exec.Command(spec.Path, spec.Args...)
+	command.Dir = spec.Dir
+	command.Env = spec.Env
+	command.Stdout = logFile
+	command.Stderr = logFile
+	command.ExtraFiles = []*os.File{pidFile}
+	if spec.Owner != nil {
+		command.ExtraFiles = append(command.ExtraFiles, spec.Owner)
+	}
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
+	}
+	child := &Child{PID: command.Process.Pid, done: make(chan struct{})}
+	go func() {
+		child.err = command.Wait()
+		close(child.done)
+	}()
+	if err := child.awaitAdoption(ctx, pidFile); err != nil {
+		// Not adopted, so nothing else could find it to end it.
+		command.Process.Kill()
+		<-child.done
+		return nil, err
+	}
+	return child, nil
+}
+
+func (c *Child) awaitAdoption(ctx context.Context, pidFile *os.File) error {
+	ctx, cancel := context.WithTimeout(ctx, adoptionTimeout)
+	defer cancel()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if pid, err := readPID(pidFile); err != nil || pid == c.PID {
+			return err
+		}
+		select {
+		case <-c.done:
+			return fmt.Errorf("the process ended at once: %w", exitError(c.err))
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the process to write its pid: %w", ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
+
+// exitError makes a clean but untimely exit an error too.
+func exitError(err error) error {
+	if err == nil {
+		return fmt.Errorf("exit status 0")
+	}
+	return err
+}
+
+// Adopt is called by a started process, before anything else: it writes the
+// process's pid into the inherited pid file, which stays open until the
+// process ends.
+func Adopt() error {
+	// Processes that this one might start must not keep the lock alive.
+	unix.CloseOnExec(pidFileFD)
+	pid := []byte(strconv.Itoa(os.Getpid()) + "\n")
+	if _, err := unix.Pwrite(pidFileFD, pid, 0); err != nil {
+		return fmt.Errorf("write pid file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrNone says that a directory holds no cluster.
+var ErrNone = errors.New("no cluster")
+
+// Ports are the TCP ports of a cluster, all on 127.0.0.1.
+type Ports struct {
+	APIServer         int `json:"apiServer"`
+	ControllerManager int `json:"controllerManager"`
+	Scheduler         int `json:"scheduler"`
+	EtcdClient        int `json:"etcdClient"`
+	EtcdPeer          int `json:"etcdPeer"`
+}
+
+// Cluster describes one cluster. It is written once, before anything else of
+// the cluster exists, and does not change.
+type Cluster struct {
+	// Dir is the absolute path of the cluster's directory.
+	Dir   string `json:"-"`
+	Ports Ports  `json:"ports"`
+	Nodes []Node `json:"nodes"`
+	// NodeCPU is in whole cores, NodeMemory in bytes, both per node.
+	NodeCPU    int   `json:"nodeCPU"`
+	NodeMemory int64 `json:"nodeMemory"`
+	// NodeLabel is the key of the label that holds a node's type.
+	NodeLabel string `json:"nodeLabel"`
+	// Owner is the process the cluster must not outlive, nil if there is none.
+	Owner *Owner `json:"owner,omitempty"`
+}
+
+// Server is the API server's URL.
+func (c *Cluster) Server() string {
+	return fmt.Sprintf("https://127.0.0.1:%d", c.Ports.APIServer)
+}
+
+// Node returns the node of that name.
+func (c *Cluster) Node(name string) (Node, bool) {
+	for _, node := range c.Nodes {
+		if node.Name == name {
+			return node, true
+		}
+	}
+	return Node{}, false
+}
+
+// AbsoluteDir is the form in which a cluster's directory is known.
+func AbsoluteDir(dir string) (string, error) {
+	if dir == "" {
+		return "", errors.New("no directory is given")
+	}
+	return filepath.Abs(dir)
+}
+
+// Load reads the description of the cluster in dir. Without one the error
+// wraps ErrNone.
+func Load(dir string) (*Cluster, error) {
+	dir, err := AbsoluteDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	cluster := &Cluster{Dir: dir}
+	content, err := os.ReadFile(cluster.descriptionFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s", ErrNone, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(content, cluster); err != nil {
+		return nil, fmt.Errorf("read %s: %w", cluster.descriptionFile(), err)
+	}
+	return cluster, nil
+}
+
+// Save writes the description, in one step: a crash leaves all of it or none.
+func (c *Cluster) Save() error {
+	content, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode cluster description: %w", err)
+	}
+	temporary := c.descriptionFile() + temporarySuffix
+	if err := os.WriteFile(temporary, append(content, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temporary, c.descriptionFile())
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/controlplane"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/node"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/process"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
+)
+
+const (
+	// ownGrace is how long a component may take to end once its owner has.
+	ownGrace = 3 * time.Second
+	// tidyTimeout bounds how long etcd waits for the cluster to be taken down
+	// once its owner has ended.
+	tidyTimeout = time.Minute
+)
+
+// newRunCommand is what this program starts itself again with.
+func newRunCommand() *cobra.Command {
+	var dir string
+	var owned bool
+	command := &cobra.Command{
+		Use:    "run --dir DIR COMPONENT",
+		Short:  "Be one component of a cluster",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, arguments []string) error {
+			if err := process.Adopt(); err != nil {
+				return err
+			}
+			cluster, err := state.Load(dir)
+			if err != nil {
+				return err
+			}
+			if owned {
+				process.AdoptOwner()
+				go endWithOwner(cluster, arguments[0])
+			}
+			return run(cluster, arguments[0])
+		},
+	}
+	addDirFlag(command, &dir)
+	command.Flags().BoolVar(&owned, "owned", false, "end with the process whose pidfd is inherited")
+	return command
+}
+
+func run(cluster *state.Cluster, component string) error {
+	switch component {
+	case state.APIServer:
+		return controlplane.RunAPIServer(cluster)
+	case state.ControllerManager:
+		return controlplane.RunControllerManager(cluster)
+	case state.Scheduler:
+		return controlplane.RunScheduler(cluster)
+	}
+	// Those above insist on handling signals themselves.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if component == state.Etcd {
+		return controlplane.RunEtcd(ctx, cluster)
+	}
+	if machine, found := cluster.NodeOf(component); found {
+		return node.Run(ctx, cluster, machine)
+	}
+	return fmt.Errorf("there is no component %q", component)
+}
+
+// endWithOwner waits for the owner's end and then ends this component. All
+// components do, and etcd, which all of them need to end properly, also has
+// the cluster taken down, which ends etcd itself and removes the files.
+func endWithOwner(cluster *state.Cluster, component string) {
+	if err := process.WaitOwner(process.OwnerFD); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	fmt.Fprintln(os.Stderr, "the owner has ended")
+	grace := ownGrace
+	if component == state.Etcd && takeDown(cluster.Dir) == nil {
+		grace = tidyTimeout
+	} else if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	time.AfterFunc(grace, func() { os.Exit(1) })
+}
+
+func takeDown(dir string) error {
+	executable, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	down := exec.Command(executable, "down", "--dir", dir)
+	down.Dir = "/"
+	down.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return down.Start()
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/lifecycle"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
+)
+
+func newUpCommand() *cobra.Command {
+	var options lifecycle.Options
+	var nodes, memory string
+	command := &cobra.Command{
+		Use:   "up --dir DIR",
+		Short: "Bring a cluster up and wait until all of it is ready",
+		Long: `Bring a cluster up and wait until all of it is ready.
+
+The path of its kubeconfig is the one line on stdout. The cluster goes on
+running until it is taken down, or until its owner ends.`,
+		Example: `  testcluster up --dir /tmp/c --nodes n2d=2,n4=2,c3=2
+  testcluster up --dir /tmp/c --nodes n4=1,=1 --node-cpu 4 --node-memory 8Gi --owner $$`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := complete(&options, nodes, memory); err != nil {
+				return err
+			}
+			begin := time.Now()
+			options.Progress = func(format string, arguments ...any) {
+				fmt.Fprintf(command.ErrOrStderr(), "%5.1fs  %s\n", time.Since(begin).Seconds(), fmt.Sprintf(format, arguments...))
+			}
+			ctx, stop := interruptible()
+			defer stop()
+			cluster, err := lifecycle.Up(ctx, options)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(command.OutOrStdout(), cluster.AdminKubeconfig())
+			return nil
+		},
+	}
+	addDirFlag(command, &options.Dir)
+	flags := command.Flags()
+	flags.StringVar(&nodes, "nodes", "", "nodes as TYPE=COUNT,…, called TYPE-0, TYPE-1, …; an empty TYPE makes nodes without a type, called node-0, …; none means the control plane alone")
+	flags.IntVar(&options.NodeCPU, "node-cpu", 8, "cores of each node")
+	flags.StringVar(&memory, "node-memory", "32Gi", "memory of each node")
+	flags.StringVar(&options.NodeLabel, "node-label", "cloud.google.com/machine-family", "key of the label that holds a node's type")
+	flags.IntVar(&options.Port, "port", 0, "port of the API server, 0 for any that is free")
+	flags.IntVar(&options.OwnerPID, "owner", 0, "process with which the cluster ends, 0 for none")
+	return command
+}
+
+// complete reads and checks what the flags say.
+func complete(options *lifecycle.Options, nodes, memory string) error {
+	var err error
+	if options.Nodes, err = state.ParseNodes(nodes); err != nil {
+		return err
+	}
+	quantity, err := resource.ParseQuantity(memory)
+	if err != nil {
+		return fmt.Errorf("node memory %q: %w", memory, err)
+	}
+	options.NodeMemory = quantity.Value()
+	if options.NodeMemory <= 0 || options.NodeCPU <= 0 {
+		return fmt.Errorf("a node needs at least one core and some memory")
+	}
+	if problems := validation.IsQualifiedName(options.NodeLabel); len(problems) > 0 {
+		return fmt.Errorf("node label %q: %s", options.NodeLabel, problems[0])
+	}
+	return nil
+}

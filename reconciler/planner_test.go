@@ -18,15 +18,16 @@ import (
 const gi = 1 << 30
 
 // table is the published example: n4 is 1.25 times as fast as n2d, and big
-// also has more memory performance.
+// also has more memory performance; slow needs 1.25 times the cpu.
 func table(t testing.TB) *ratios.Table {
 	t.Helper()
 	table, err := ratios.Merge([]*ratios.Layer{{
 		Baseline: "n2d",
 		Ratios: map[string]ratios.Ratio{
-			"n2d": {CPUPerf: 1, MemoryPerf: 1},
-			"n4":  {CPUPerf: 1.25, MemoryPerf: 1},
-			"big": {CPUPerf: 2, MemoryPerf: 2},
+			"n2d":  {CPUPerf: 1, MemoryPerf: 1},
+			"n4":   {CPUPerf: 1.25, MemoryPerf: 1},
+			"big":  {CPUPerf: 2, MemoryPerf: 2},
+			"slow": {CPUPerf: 0.8, MemoryPerf: 1},
 		},
 		Bounds: &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 * gi}},
 	}})

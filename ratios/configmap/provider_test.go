@@ -1,0 +1,158 @@
+package configmap_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/configmap"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// configMap is one ConfigMap of a real API server in the test's hands.
+type configMap struct {
+	t      *testing.T
+	client kubernetes.Interface
+	name   string
+}
+
+func (c *configMap) write(data map[string]string) {
+	c.t.Helper()
+	api := c.client.CoreV1().ConfigMaps("default")
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: c.name}, Data: data}
+	_, err := api.Update(context.Background(), cm, metav1.UpdateOptions{FieldManager: "tester"})
+	if apierrors.IsNotFound(err) {
+		_, err = api.Create(context.Background(), cm, metav1.CreateOptions{FieldManager: "tester"})
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *configMap) remove() {
+	c.t.Helper()
+	if err := c.client.CoreV1().ConfigMaps("default").Delete(context.Background(), c.name, metav1.DeleteOptions{}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// yaml writes a layer as people would.
+func yaml(l *ratios.Layer) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "baselineNodeType: %s\nnodeTypes:\n", l.Baseline)
+	for name, r := range l.Ratios {
+		fmt.Fprintf(&b, "  %s: {cpuPerf: %v, memPerf: %v}\n", name, r.CPUPerf, r.MemoryPerf)
+	}
+	fmt.Fprintf(&b, "bounds:\n  cpu: {min: %dm, max: %dm}\n  memory: {min: %d}\n", l.Bounds.CPU.Min, l.Bounds.CPU.Max, l.Bounds.Memory.Min)
+	return b.String()
+}
+
+func TestProvider(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	client := kubernetes.NewForConfigOrDie(cluster.Config())
+	count := 0
+	newConfigMap := func(t *testing.T) *configMap {
+		count++
+		return &configMap{t, client, fmt.Sprintf("config-%d", count)}
+	}
+
+	t.Run("keeps the contract", func(t *testing.T) {
+		ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
+			c := newConfigMap(t)
+			return ratiotest.Source{
+				Provider: configmap.New(client, "default", c.name, nil),
+				Write:    func(l *ratios.Layer) { c.write(map[string]string{configmap.Key: yaml(l)}) },
+				Break:    func() { c.write(map[string]string{configmap.Key: "baselineNodeType: nowhere"}) },
+				Remove:   c.remove,
+			}
+		})
+	})
+
+	good := map[string]string{configmap.Key: "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}"}
+	t.Run("a ratio tells who wrote it and when", func(t *testing.T) {
+		c := newConfigMap(t)
+		begin := time.Now().Add(-time.Second)
+		c.write(good)
+		// Another manager's label is not a change of the ratios.
+		if _, err := client.CoreV1().ConfigMaps("default").Patch(context.Background(), c.name, types.MergePatchType,
+			[]byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{FieldManager: "labeller"}); err != nil {
+			t.Fatal(err)
+		}
+		u := await(t, configmap.New(client, "default", c.name, nil), func(u ratios.Update) bool { return u.Layer != nil })
+		p := u.Layer.Ratios["a"].Provenance
+		if p.Source != "configmap" || p.Author != "tester" || p.UpdateTime.Before(begin.Truncate(time.Second)) || p.UpdateTime.After(time.Now()) {
+			t.Errorf("provenance %+v", p)
+		}
+	})
+	t.Run("rejected content is passed on with what is wrong with it", func(t *testing.T) {
+		for _, tc := range []struct {
+			data map[string]string
+			want string
+		}{
+			{map[string]string{"config.yml": ""}, `there is no key "config.yaml"`},
+			{map[string]string{configmap.Key: "bounds: {cpu: {min: 2, max: 1}}"}, "bounds.cpu: min 2 > max 1"},
+		} {
+			c := newConfigMap(t)
+			c.write(tc.data)
+			var mu sync.Mutex
+			var rejected []string
+			p := configmap.New(client, "default", c.name, func(cm *corev1.ConfigMap, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				rejected = append(rejected, cm.Name+": "+err.Error())
+			})
+			u := await(t, p, func(u ratios.Update) bool { return u.Err != nil })
+			if !strings.Contains(u.Err.Error(), "ConfigMap default/"+c.name+": ") || !strings.Contains(u.Err.Error(), tc.want) {
+				t.Errorf("reported %v", u.Err)
+			}
+			mu.Lock()
+			if len(rejected) != 1 || !strings.HasPrefix(rejected[0], c.name+": ") || !strings.Contains(rejected[0], tc.want) {
+				t.Errorf("passed on %q", rejected)
+			}
+			mu.Unlock()
+		}
+	})
+	t.Run("what keeps it from being read the first time is reported", func(t *testing.T) {
+		nobody := rest.AnonymousClientConfig(cluster.Config())
+		u := await(t, configmap.New(kubernetes.NewForConfigOrDie(nobody), "default", "config", nil), func(u ratios.Update) bool { return u.Err != nil })
+		if !strings.Contains(u.Err.Error(), "forbidden") && !strings.Contains(u.Err.Error(), "Unauthorized") {
+			t.Errorf("reported %v", u.Err)
+		}
+	})
+}
+
+// await runs the provider until it reports what is wanted.
+func await(t *testing.T, p ratios.Provider, wanted func(ratios.Update) bool) ratios.Update {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	found := make(chan ratios.Update, 1)
+	if err := p.Run(ctx, func(u ratios.Update) {
+		if wanted(u) {
+			select {
+			case found <- u:
+				cancel()
+			default:
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		t.Fatal("not reported")
+	}
+	return <-found
+}

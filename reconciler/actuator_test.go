@@ -1,0 +1,360 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// The real API server decides what a patch does and which it refuses; only the
+// statuses of pods and nodes are written here, for want of kubelets.
+
+type apiServer struct {
+	client   kubernetes.Interface
+	actuator *actuator
+	count    int
+}
+
+func TestActuator(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	config := cluster.Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	s := &apiServer{client: client, actuator: &actuator{
+		client:  client,
+		clock:   testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)),
+		metrics: newMetrics(prometheus.NewRegistry()),
+	}}
+	s.node(t)
+
+	t.Run("writes originals, sizes and what was applied", s.resizes)
+	t.Run("does not write originals that are there", s.keepsOriginals)
+	t.Run("records in one write where nothing is to be resized", s.records)
+	t.Run("stops at the first write that fails, and the rest follows later", s.goesOn)
+	t.Run("never touches another pod of that name", s.sparesNamesakes)
+	t.Run("never overwrites what somebody else did since", s.sparesOthers)
+	t.Run("a pod that is gone is no failure", s.sparesGone)
+	t.Run("tells a node that cannot resize from a refusal", s.unsupported)
+	t.Run("passes on why the server refused", s.refused)
+}
+
+func (s *apiServer) node(t *testing.T) {
+	t.Helper()
+	n := node("n4")
+	n.Name = "node"
+	n, err := s.client.CoreV1().Nodes().Create(t.Context(), n, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("100")}
+	n.Status.Capacity = n.Status.Allocatable
+	if _, err := s.client.CoreV1().Nodes().UpdateStatus(t.Context(), n, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pod creates a pod that runs on the node, in a namespace of its own.
+func (s *apiServer) pod(t *testing.T, app amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
+	t.Helper()
+	s.count++
+	ns := fmt.Sprintf("actuator-%d", s.count)
+	if _, err := s.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return s.podIn(t, ns, app, changes...)
+}
+
+func (s *apiServer) podIn(t *testing.T, ns string, app amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
+	t.Helper()
+	no := false
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "pod"},
+		Spec: corev1.PodSpec{
+			NodeName: "node", AutomountServiceAccountToken: &no,
+			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: app.requirements()}},
+		},
+	}
+	for _, change := range changes {
+		change(p)
+	}
+	var created *corev1.Pod
+	eventually(t, "the namespace's ServiceAccount", func() (err error) {
+		created, err = s.client.CoreV1().Pods(ns).Create(t.Context(), p, metav1.CreateOptions{})
+		return err
+	})
+	created.Status.Phase = corev1.PodRunning
+	for i := range created.Spec.Containers {
+		c := &created.Spec.Containers[i]
+		created.Status.ContainerStatuses = append(created.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Resources: &c.Resources, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		})
+	}
+	return s.status(t, created)
+}
+
+func (s *apiServer) status(t *testing.T, p *corev1.Pod) *corev1.Pod {
+	t.Helper()
+	p, err := s.client.CoreV1().Pods(p.Namespace).UpdateStatus(t.Context(), p, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// eventually waits for what other components of the cluster do.
+func eventually(t *testing.T, what string, try func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("waiting for %s: %v", what, err)
+		}
+	}
+}
+
+func (s *apiServer) get(t *testing.T, p *corev1.Pod) *corev1.Pod {
+	t.Helper()
+	p, err := s.client.CoreV1().Pods(p.Namespace).Get(t.Context(), p.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// plan plans the pod for the node type; who owns it does not matter here.
+func (s *apiServer) plan(t *testing.T, p *corev1.Pod, nodeType string) *Plan {
+	t.Helper()
+	owned := trimPod(p)
+	controller := true
+	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	plan := planner.Plan(owned, node(nodeType), table(t))
+	if plan.Decision == Skip {
+		t.Fatalf("skipped: %v", plan.Reasons)
+	}
+	return plan
+}
+
+func (s *apiServer) carryOut(t *testing.T, p *corev1.Pod, nodeType string) *corev1.Pod {
+	t.Helper()
+	resourceVersion, err := s.actuator.carryOut(t.Context(), s.plan(t, p, nodeType))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = s.get(t, p)
+	if p.ResourceVersion != resourceVersion {
+		t.Errorf("returned resource version %s, the pod has %s", resourceVersion, p.ResourceVersion)
+	}
+	return p
+}
+
+func check(t *testing.T, p *corev1.Pod, want amounts, annotations ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want.requirements(), p.Spec.Containers[0].Resources, cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })); diff != "" {
+		t.Errorf("resources: %s", diff)
+	}
+	wanted := map[string]string{}
+	for i := 0; i < len(annotations); i += 2 {
+		wanted[contract.Prefix+annotations[i]] = annotations[i+1]
+	}
+	got := maps.Clone(p.Annotations)
+	if len(got) == 0 {
+		got = map[string]string{}
+	}
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		t.Errorf("annotations: %s", diff)
+	}
+}
+
+var recordedOriginals = []string{
+	"original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+}
+
+func applied(nodeType string) []string {
+	return slices.Concat(recordedOriginals, []string{"applied-instance-type", nodeType, "applied-at", "2026-11-21T01:02:03Z"})
+}
+
+var guaranteed = amounts{"1000m", "1000m", "1Gi", "1Gi"}
+
+func (s *apiServer) resizes(t *testing.T) {
+	p := s.carryOut(t, s.pod(t, guaranteed, func(p *corev1.Pod) {
+		p.Annotations = map[string]string{}
+	}), "n4")
+	check(t, p, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+	if p.Status.QOSClass != corev1.PodQOSGuaranteed {
+		t.Errorf("the pod is %s now", p.Status.QOSClass)
+	}
+	for _, m := range p.ManagedFields {
+		if strings.Contains(string(m.FieldsV1.GetRawBytes()), "original-cpu") && m.Manager != contract.FieldManager {
+			t.Errorf("our annotations belong to %s", m.Manager)
+		}
+	}
+	if again := s.plan(t, p, "n4"); again.pending() {
+		t.Errorf("still to do: %+v", again)
+	}
+}
+
+func (s *apiServer) keepsOriginals(t *testing.T) {
+	p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+	p = s.carryOut(t, p, "big")
+	check(t, p, amounts{"500m", "500m", "512Mi", "512Mi"}, applied("big")...)
+	p = s.carryOut(t, p, "n2d")
+	check(t, p, guaranteed, applied("n2d")...)
+}
+
+func (s *apiServer) records(t *testing.T) {
+	before := s.pod(t, guaranteed)
+	p := s.carryOut(t, before, "n2d")
+	check(t, p, guaranteed, applied("n2d")...)
+	if p.Generation != before.Generation {
+		t.Error("the spec was written")
+	}
+}
+
+func (s *apiServer) goesOn(t *testing.T) {
+	p := s.pod(t, guaranteed)
+	p.Status.ContainerStatuses[0].Resources = nil // As on a node that cannot resize.
+	p = s.status(t, p)
+	if _, err := s.actuator.carryOut(t.Context(), s.plan(t, p, "n4")); err == nil {
+		t.Fatal("resized on a node without support")
+	}
+	p = s.get(t, p)
+	check(t, p, guaranteed, recordedOriginals...)
+
+	p.Status.ContainerStatuses[0].Resources = &p.Spec.Containers[0].Resources
+	p = s.carryOut(t, s.status(t, p), "n4")
+	check(t, p, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+}
+
+func (s *apiServer) sparesNamesakes(t *testing.T) {
+	old := s.pod(t, guaranteed)
+	zero := int64(0)
+	if err := s.client.CoreV1().Pods(old.Namespace).Delete(t.Context(), old.Name, metav1.DeleteOptions{GracePeriodSeconds: &zero}); err != nil {
+		t.Fatal(err)
+	}
+	namesake := s.podIn(t, old.Namespace, guaranteed)
+	for name, plan := range map[string]*Plan{
+		"to resize":                  s.plan(t, old, "n4"),
+		"to record":                  s.plan(t, old, "n2d"),
+		"whose originals are there":  s.plan(t, withAnnotations(old, recordedOriginals...), "n4"),
+		"to say what was applied to": s.plan(t, withAnnotations(old, recordedOriginals...), "n2d"),
+	} {
+		if _, err := s.actuator.carryOut(t.Context(), plan); err == nil || !outdated(err) {
+			t.Errorf("a pod %s: %v, want an error that says it is outdated", name, err)
+		}
+	}
+	check(t, s.get(t, namesake), guaranteed)
+}
+
+func withAnnotations(p *corev1.Pod, pairs ...string) *corev1.Pod {
+	p = p.DeepCopy()
+	annotated(pairs...)(p)
+	return p
+}
+
+func (s *apiServer) sparesOthers(t *testing.T) {
+	for name, recorded := range map[string][]string{"before the originals": nil, "before the resize": recordedOriginals} {
+		t.Run(name, func(t *testing.T) {
+			p := s.pod(t, guaranteed, annotated(recorded...))
+			plan := s.plan(t, p, "n4")
+			theirs := p.DeepCopy()
+			theirs.Spec.Containers[0].Resources = amounts{"900m", "900m", "1Gi", "1Gi"}.requirements()
+			if _, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, theirs, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.actuator.carryOut(t.Context(), plan); err == nil || !outdated(err) {
+				t.Errorf("got %v, want an error that says the plan is outdated", err)
+			}
+			check(t, s.get(t, p), amounts{"900m", "900m", "1Gi", "1Gi"}, recorded...)
+		})
+	}
+}
+
+func (s *apiServer) sparesGone(t *testing.T) {
+	p := s.pod(t, guaranteed)
+	plan, recorded := s.plan(t, p, "n4"), s.plan(t, withAnnotations(p, recordedOriginals...), "n4")
+	zero := int64(0)
+	if err := s.client.CoreV1().Pods(p.Namespace).Delete(t.Context(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: &zero}); err != nil {
+		t.Fatal(err)
+	}
+	for _, plan := range []*Plan{plan, recorded} {
+		_, err := s.actuator.carryOut(t.Context(), plan)
+		var unsupported *unsupportedError
+		if err == nil || !outdated(err) || errors.As(err, &unsupported) {
+			t.Errorf("got %v, want an error that says the plan is outdated", err)
+		}
+	}
+}
+
+func (s *apiServer) unsupported(t *testing.T) {
+	p := s.pod(t, guaranteed)
+	p.Status.ContainerStatuses[0].Resources = nil
+	_, err := s.actuator.carryOut(t.Context(), s.plan(t, s.status(t, p), "n4"))
+	var unsupported *unsupportedError
+	if !errors.As(err, &unsupported) || !strings.Contains(err.Error(), "Pod running on node without support for resize") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func (s *apiServer) refused(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		pod      amounts
+		nodeType string
+		want     string
+	}{
+		{"beyond the node", amounts{"7", "", "", ""}, "slow", "node didn't have enough allocatable resources: cpu"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := s.plan(t, s.pod(t, tc.pod), tc.nodeType)
+			_, err := s.actuator.carryOut(t.Context(), plan)
+			var unsupported *unsupportedError
+			if err == nil || outdated(err) || errors.As(err, &unsupported) || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "resize: ") {
+				t.Errorf("got %v, want a refusal that says %q", err, tc.want)
+			}
+		})
+	}
+	t.Run("beyond the quota", func(t *testing.T) {
+		p := s.pod(t, amounts{"1", "", "", ""})
+		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "cpu"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"requests.cpu": resource.MustParse("1100m")}}}
+		if _, err := s.client.CoreV1().ResourceQuotas(p.Namespace).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the quota's controller", func() error {
+			q, err := s.client.CoreV1().ResourceQuotas(p.Namespace).Get(t.Context(), "cpu", metav1.GetOptions{})
+			if err == nil && q.Status.Used["requests.cpu"] != resource.MustParse("1") {
+				err = fmt.Errorf("used is %v", q.Status.Used)
+			}
+			return err
+		})
+		_, err := s.actuator.carryOut(t.Context(), s.plan(t, p, "slow"))
+		if err == nil || !strings.Contains(err.Error(), "exceeded quota: cpu") {
+			t.Errorf("got %v, want a refusal by quota", err)
+		}
+	})
+}

@@ -77,14 +77,8 @@ func (s *Server) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	logger.Info("Serving", "grpc", s.config.GRPC.Addr().String(), "http", s.config.HTTP.Addr().String())
 	served := make(chan error, 2)
-	go func() { served <- wrap("serve gRPC", s.grpc.Serve(s.config.GRPC)) }()
-	go func() {
-		err := s.http.Serve(s.config.HTTP)
-		if errors.Is(err, http.ErrServerClosed) {
-			err = nil
-		}
-		served <- wrap("serve HTTP", err)
-	}()
+	go func() { served <- ended("serve gRPC", s.grpc.Serve(s.config.GRPC)) }()
+	go func() { served <- ended("serve HTTP", s.http.Serve(s.config.HTTP)) }()
 	following, stopFollowing := context.WithCancel(ctx)
 	defer stopFollowing()
 	go s.followHealth(following)
@@ -103,8 +97,9 @@ func (s *Server) Run(ctx context.Context) error {
 	return first
 }
 
-func wrap(attempt string, err error) error {
-	if err == nil {
+// ended is nil where serving ended because the server was asked to end.
+func ended(attempt string, err error) error {
+	if err == nil || errors.Is(err, grpc.ErrServerStopped) || errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", attempt, err)

@@ -21,7 +21,7 @@ help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build bin/grpcurl ## Start a local cluster with three node types, and show pods being resized until Ctrl-C.
+run: build bin/grpcurl bin/kubectl ## Start a local cluster with three node types, and show pods being resized until Ctrl-C.
 	@go build -o bin/demo ./test/demo
 	@exec bin/demo
 
@@ -33,10 +33,14 @@ build: bin/testcluster ## Build workload-resizer, resizectl and testcluster into
 # Kubernetes, which takes minutes: go build -v names each package it compiles.
 .PHONY: bin/testcluster
 bin/testcluster:
-	@go build -v -C test/cluster -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/testcluster . 2>&1 | awk ' \
+	@go build -C test/cluster -v -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/testcluster . 2>&1 | awk ' \
 	  /^[a-z0-9.\/_-]+$$/ { if (++n == 1) print "building a Kubernetes $(KUBERNETES_VERSION) test cluster; the first time this takes 10 to 20 minutes"; \
 	    if (n % 100 == 0) { print "  " n " packages compiled"; fflush() } next } \
 	  { print; fflush() }'
+
+.PHONY: bin/kubectl
+bin/kubectl:
+	@go build -C test/cluster -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/kubectl k8s.io/kubernetes/cmd/kubectl
 
 .PHONY: bin/grpcurl
 bin/grpcurl:
@@ -51,7 +55,7 @@ clean: ## Remove what was built, and the local cluster.
 test: test-unit test-cluster test-e2e ## Run all tests, against real clusters that are built and started for them.
 
 .PHONY: test-unit
-test-unit: build ## Run unit and integration tests.
+test-unit: build bin/grpcurl bin/kubectl ## Run unit and integration tests.
 	go test $(RACE) $$(go list ./... | grep -v /test/e2e)
 
 .PHONY: test-cluster
@@ -59,12 +63,13 @@ test-cluster: ## Run the tests of the test cluster itself.
 	go test -C test/cluster -ldflags '$(CLUSTER_LDFLAGS)' ./...
 
 .PHONY: test-e2e
-test-e2e: build bin/grpcurl ## Run user journeys against a real cluster.
+test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
 	go test -count=1 -timeout=20m ./test/e2e
 
 .PHONY: generate
-generate: ## Generate Go from the API's proto files.
+generate: ## Generate Go from the API's proto files, and the tables of the reference.
 	$(TOOL) buf generate
+	go test ./cmd/workload-resizer -run Reference -update
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.

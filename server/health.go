@@ -8,7 +8,7 @@ import (
 )
 
 // healthPeriod is how old the health status may be.
-const healthPeriod = time.Second
+const healthPeriod = 250 * time.Millisecond
 
 // followHealth keeps the gRPC health status, of the server as a whole and of
 // each service, at whether plans can be made.

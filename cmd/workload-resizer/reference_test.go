@@ -1,0 +1,140 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/server"
+)
+
+var update = flag.Bool("update", false, "write the tables of the reference anew")
+
+const reference = "../../docs/reference.md"
+
+func TestTheReferenceSaysWhatTheCodeDoes(t *testing.T) {
+	content, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(content)
+	for name, table := range map[string]string{"flags": flagTable(), "reasons": reasonTable(), "metrics": metricTable(t)} {
+		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
+		before, rest, ok := strings.Cut(want, begin)
+		_, after, ended := strings.Cut(rest, end)
+		if !ok || !ended {
+			t.Fatalf("%s has no place for the %s", reference, name)
+		}
+		want = before + begin + table + end + after
+	}
+	if *update {
+		if err := os.WriteFile(reference, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(content) {
+		t.Errorf("%s is out of date, run make generate", reference)
+	}
+	for _, label := range nodetype.New("").Labels() {
+		// The three labels of a CPU model are named by their stem.
+		if stem := strings.TrimSuffix(label, ".id"); !strings.Contains(want, stem) {
+			t.Errorf("%s does not name the node label %s", reference, label)
+		}
+	}
+	for _, key := range []string{contract.OriginalCPU("<container>"), contract.OriginalCPULimit("<container>"), contract.OriginalMemory("<container>"),
+		contract.OriginalMemoryLimit("<container>"), contract.AppliedInstanceType, contract.AppliedAt, contract.Skip} {
+		if !strings.Contains(want, "| `"+strings.TrimPrefix(key, contract.Prefix)+"` |") {
+			t.Errorf("%s does not have the annotation %s", reference, key)
+		}
+	}
+}
+
+func flagTable() string {
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	(&options{}).addTo(flags)
+	var b strings.Builder
+	b.WriteString("| Flag | Default | Meaning |\n|---|---|---|\n")
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := "`--" + f.Name + "`"
+		if f.Shorthand != "" {
+			name += ", `-" + f.Shorthand + "`"
+		}
+		value := ""
+		if f.DefValue != "" {
+			value = "`" + f.DefValue + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, value, f.Usage)
+	})
+	return b.String()
+}
+
+func reasonTable() string {
+	events := map[contract.Severity]string{contract.Silent: "", contract.Normal: "Normal", contract.Warning: "Warning"}
+	var b strings.Builder
+	b.WriteString("| Reason | Event | Meaning |\n|---|---|---|\n")
+	for _, info := range contract.Reasons() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", info.Reason, events[info.Severity], info.Meaning)
+	}
+	return b.String()
+}
+
+var desc = regexp.MustCompile(`fqName: "(workload_resizer_[^"]*)", help: "([^"]*)".*variableLabels: \{([^}]*)\}`)
+
+// metricTable lists what a server registers, in alphabetical order.
+func metricTable(t *testing.T) string {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	store := ratios.NewStore()
+	loop, err := reconciler.New(reconciler.Config{
+		Client: kubernetes.NewForConfigOrDie(&rest.Config{}), Ratios: store, Events: reconciler.NoEvents(), Metrics: registry, Workers: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listeners []net.Listener
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		listeners = append(listeners, l)
+	}
+	server.New(server.Config{Ratios: store, Reconciler: loop, Metrics: registry, GRPC: listeners[0], HTTP: listeners[1]})
+
+	descs := make(chan *prometheus.Desc)
+	go func() {
+		registry.Describe(descs)
+		close(descs)
+	}()
+	rows := map[string]string{}
+	for d := range descs {
+		if m := desc.FindStringSubmatch(d.String()); m != nil {
+			labels := strings.Split(m[3], ",")
+			rows[m[1]] = fmt.Sprintf("| `%s` | `%s` | %s |\n", m[1], strings.Join(labels, "`, `"), m[2])
+		}
+	}
+	if len(rows) < 4 {
+		t.Fatalf("only %d metrics are registered", len(rows))
+	}
+	var b strings.Builder
+	b.WriteString("| Metric | Labels | Meaning |\n|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		b.WriteString(rows[name])
+	}
+	return b.String()
+}

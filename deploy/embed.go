@@ -1,0 +1,40 @@
+package deploy
+
+import _ "embed"
+
+var (
+	//go:embed base/namespace.yaml
+	namespace string
+	//go:embed base/serviceaccount.yaml
+	serviceAccount string
+	//go:embed base/rbac.yaml
+	rbac string
+	//go:embed samples/config.yaml
+	sampleConfig string
+	//go:embed samples/workloads.yaml
+	sampleWorkloads string
+)
+
+// Names in the manifests that their users need.
+const (
+	// Namespace is where the server and its ConfigMap are.
+	Namespace = "workload-resizer-system"
+	// ServiceAccount is the account that the server runs under.
+	ServiceAccount = "workload-resizer"
+	// ConfigMap holds the ratios.
+	ConfigMap = "workload-resizer-config"
+	// SampleNamespace is where the sample workloads are.
+	SampleNamespace = "samples"
+)
+
+// Base is what the server needs in every cluster, in the order to apply it in:
+// its namespace, its ServiceAccount and what that may do.
+func Base() [][]byte {
+	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac)}
+}
+
+// SampleConfig is a ConfigMap with ratios of three node types.
+func SampleConfig() []byte { return []byte(sampleConfig) }
+
+// SampleWorkloads are workloads of every kind in a namespace of their own.
+func SampleWorkloads() []byte { return []byte(sampleWorkloads) }

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+const (
+	nodes = "n2d=2,n4=2,c3=2"
+	// The server's own defaults are used where they are free, so that the
+	// commands to try next are short ones.
+	defaultGRPCAddress = "127.0.0.1:7443"
+	defaultHTTPAddress = "127.0.0.1:8080"
+
+	readyTimeout  = time.Minute
+	settleTimeout = 2 * time.Minute
+)
+
+// errInterrupted says that the demo was ended before it was up.
+var errInterrupted = errors.New("interrupted")
+
+// demo is one run.
+type demo struct {
+	// dir is where cluster, log and credentials are.
+	dir string
+	// out receives the table and the summary.
+	out      io.Writer
+	progress *progress
+
+	cluster    *localcluster.Cluster
+	kubernetes kubernetes.Interface
+	// kubeconfig is the path of the server's.
+	kubeconfig string
+	log        *os.File
+	server     *localcluster.Server
+	api        *client.Client
+	pods       *tracker
+}
+
+func newDemo(dir string, out, progress io.Writer) *demo {
+	return &demo{dir: dir, out: out, progress: newProgress(progress)}
+}
+
+// run shows the demo until ctx is done, or until the workloads are settled.
+// Whatever it started has ended when it returns.
+func (d *demo) run(ctx context.Context, exitWhenSettled bool) (err error) {
+	defer func() { err = errors.Join(err, d.end()) }()
+	// alive ends also when a part of the demo dies, with that as the cause.
+	alive, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+
+	err = d.start(alive, fail)
+	switch {
+	case ctx.Err() != nil:
+		d.progress.say("interrupted")
+		return errInterrupted
+	case err != nil:
+		return cause(alive, err)
+	}
+	err = d.show(alive, exitWhenSettled)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return cause(alive, err)
+}
+
+// cause is why ctx is done, which explains err, or err if ctx is not done.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// start brings everything up.
+func (d *demo) start(ctx context.Context, fail context.CancelCauseFunc) error {
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return err
+	}
+	if err := d.startCluster(ctx, fail); err != nil {
+		return err
+	}
+	d.progress.say("applying deploy/base, deploy/samples/config.yaml and deploy/samples/workloads.yaml")
+	manifests := append(deploy.Base(), deploy.SampleConfig(), deploy.SampleWorkloads())
+	if err := localcluster.Apply(ctx, d.cluster.Config(), manifests...); err != nil {
+		return err
+	}
+	var err error
+	if d.pods, err = startTracker(ctx, d.kubernetes, d.out); err != nil {
+		return err
+	}
+	return d.startServer(ctx, fail)
+}
+
+func (d *demo) startCluster(ctx context.Context, fail context.CancelCauseFunc) error {
+	d.progress.say("starting a cluster with the nodes %s", nodes)
+	cluster, err := localcluster.Up(ctx, localcluster.Options{
+		Dir:    filepath.Join(d.dir, "cluster"),
+		Nodes:  nodes,
+		Stderr: d.progress,
+	})
+	if err != nil {
+		return err
+	}
+	d.cluster = cluster
+	go watchCluster(ctx, cluster, fail)
+	d.kubernetes, err = kubernetes.NewForConfig(cluster.Config())
+	return err
+}
+
+func (d *demo) startServer(ctx context.Context, fail context.CancelCauseFunc) error {
+	options, err := d.serverOptions(ctx)
+	if err != nil {
+		return err
+	}
+	d.progress.say("starting the server at %s as ServiceAccount %s/%s; its log is %s", options.GRPCAddress, deploy.Namespace, deploy.ServiceAccount, d.log.Name())
+	if d.server, err = localcluster.StartServer(ctx, options); err != nil {
+		return err
+	}
+	go watchServer(ctx, d.server, d.log.Name(), fail)
+	if d.api, err = client.Dial(d.server.GRPCAddress); err != nil {
+		return err
+	}
+	ready, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	if err := d.server.WaitReady(ready); err != nil {
+		return err
+	}
+	d.progress.say("everything is up")
+	return nil
+}
+
+func (d *demo) serverOptions(ctx context.Context) (options localcluster.ServerOptions, err error) {
+	if d.log, err = os.Create(filepath.Join(d.dir, "server.log")); err != nil {
+		return options, err
+	}
+	d.kubeconfig, err = localcluster.ServiceAccountKubeconfig(ctx, d.cluster.Config(), deploy.Namespace, deploy.ServiceAccount, d.dir)
+	if err != nil {
+		return options, err
+	}
+	options.Kubeconfig, options.Log = d.kubeconfig, d.log
+	if options.GRPCAddress, err = localcluster.FreeAddress(defaultGRPCAddress); err != nil {
+		return options, err
+	}
+	options.HTTPAddress, err = localcluster.FreeAddress(defaultHTTPAddress)
+	return options, err
+}
+
+// show waits for the workloads, sums up, and stays. The table goes on by itself
+// all the time.
+func (d *demo) show(ctx context.Context, exitWhenSettled bool) error {
+	plans, err := d.settle(ctx)
+	var unsettled *unsettledError
+	switch {
+	case errors.As(err, &unsettled) && !exitWhenSettled:
+		d.progress.say("%v", err)
+	case err != nil:
+		return err
+	}
+	if err := d.printSummary(plans); err != nil {
+		return fmt.Errorf("print the summary: %w", err)
+	}
+	if exitWhenSettled {
+		return nil
+	}
+	d.progress.say("resizes go on being shown here; Ctrl-C ends everything")
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// end ends what was started, as far as it was.
+func (d *demo) end() error {
+	var errs []error
+	if d.api != nil {
+		errs = append(errs, d.api.Close())
+	}
+	if d.server != nil {
+		d.progress.say("stopping the server")
+		select {
+		case <-d.server.Done(): // How it ended is known.
+		default:
+			errs = append(errs, d.server.Stop())
+		}
+	}
+	if d.log != nil {
+		errs = append(errs, d.log.Close())
+	}
+	if d.kubeconfig != "" {
+		errs = append(errs, os.Remove(d.kubeconfig))
+	}
+	if d.cluster != nil {
+		d.progress.say("taking the cluster down")
+		errs = append(errs, d.cluster.Down())
+	}
+	d.progress.say("done")
+	return errors.Join(errs...)
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// sizes are the request and the limit of a container, for people: "500m/2", or
+// "500m" without a limit.
+type sizes struct{ cpu, memory string }
+
+func sizesOf(r corev1.ResourceRequirements) sizes {
+	return sizes{
+		cpu:    pair(amount(r.Requests, corev1.ResourceCPU), amount(r.Limits, corev1.ResourceCPU)),
+		memory: pair(amount(r.Requests, corev1.ResourceMemory), amount(r.Limits, corev1.ResourceMemory)),
+	}
+}
+
+// originalSizes are what the annotations say that the author asked for, and
+// where they say nothing what the spec says.
+func originalSizes(pod *corev1.Pod, container *corev1.Container) sizes {
+	original := container.Resources.DeepCopy()
+	for _, recorded := range []struct {
+		key  string
+		list corev1.ResourceList
+		name corev1.ResourceName
+	}{
+		{contract.OriginalCPU(container.Name), original.Requests, corev1.ResourceCPU},
+		{contract.OriginalCPULimit(container.Name), original.Limits, corev1.ResourceCPU},
+		{contract.OriginalMemory(container.Name), original.Requests, corev1.ResourceMemory},
+		{contract.OriginalMemoryLimit(container.Name), original.Limits, corev1.ResourceMemory},
+	} {
+		quantity, err := resource.ParseQuantity(pod.Annotations[recorded.key])
+		if _, has := recorded.list[recorded.name]; has && err == nil {
+			recorded.list[recorded.name] = quantity
+		}
+	}
+	return sizesOf(*original)
+}
+
+func amount(list corev1.ResourceList, name corev1.ResourceName) string {
+	quantity, has := list[name]
+	if !has {
+		return ""
+	}
+	return quantity.String()
+}
+
+func pair(request, limit string) string {
+	switch {
+	case request == "" && limit == "":
+		return "-"
+	case limit == "":
+		return request
+	}
+	return request + "/" + limit
+}
+
+// arrow shows what became of an original.
+func arrow(original, now string) string {
+	if original == now {
+		return now
+	}
+	return original + " → " + now
+}
+
+// actual are the resources that the kubelet says a container has.
+func actual(pod *corev1.Pod, container string) sizes {
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if status.Name == container && status.Resources != nil {
+			return sizesOf(*status.Resources)
+		}
+	}
+	return sizes{}
+}

@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+)
+
+func (c *cluster) configMapLifecycle(t *testing.T) {
+	s := c.serve(t, c.serviceAccount(t))
+	const missing = "ConfigMap workload-resizer-system/workload-resizer-config does not exist"
+
+	// Missing at start: not ready, for a reason that can be seen everywhere.
+	awaitReadyz(t, s, http.StatusServiceUnavailable, missing)
+	_, err := s.api.ListRatios(t.Context())
+	if client.Reason(err) != "RATIOS_NOT_READY" || !strings.Contains(err.Error(), missing) {
+		t.Errorf("the API says %v", err)
+	}
+	awaitLog(t, s, missing)
+	if code, _, _ := run(t, "resizectl", "--server", s.GRPCAddress, "plan", "-A"); code != 2 {
+		t.Errorf("resizectl plan exits with %d while there are no ratios", code)
+	}
+
+	c.apply(t, deploy.SampleConfig())
+	awaitReadyz(t, s, http.StatusOK, "ok")
+	before, err := s.api.ListRatios(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(before.GetRatios()) != 3 || !before.GetSources()[0].GetHealthy() {
+		t.Errorf("ratios %v", before)
+	}
+
+	// Broken: the last good table stays, and why is said everywhere.
+	const fault = "bounds.cpu: min 50m > max 40m"
+	broken := strings.Replace(string(deploy.SampleConfig()), `max: "16"`, `max: "40m"`, 1)
+	c.apply(t, []byte(broken))
+	awaitReadyz(t, s, http.StatusOK, fault)
+	c.checkLastGood(t, s, before.GetRevision(), fault)
+	cm, err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), deploy.ConfigMap, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.awaitEvent(t, deploy.Namespace, cm.UID, "InvalidConfig", fault)
+
+	c.apply(t, deploy.SampleConfig())
+	eventually(t, "the good ConfigMap to heal it", func() error {
+		if _, body, err := s.Readyz(t.Context()); err != nil || strings.Contains(body, "warning") {
+			return fmt.Errorf("/readyz is %q, %w", body, err)
+		}
+		return nil
+	})
+
+	// Deleted: the same.
+	if err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(t.Context(), deploy.ConfigMap, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitReadyz(t, s, http.StatusOK, missing)
+	c.checkLastGood(t, s, before.GetRevision(), missing)
+	c.apply(t, deploy.SampleConfig())
+	eventually(t, "the new ConfigMap to heal it", func() error {
+		list, err := s.api.ListRatios(t.Context())
+		if err != nil || !list.GetSources()[0].GetHealthy() {
+			return fmt.Errorf("ratios %v, %w", list, err)
+		}
+		return nil
+	})
+}
+
+// checkLastGood checks that the table is the old one, and that API and log say
+// what is wrong.
+func (c *cluster) checkLastGood(t *testing.T, s *server, revision, fault string) {
+	t.Helper()
+	list, err := s.api.ListRatios(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source := list.GetSources()[0]; list.GetRevision() != revision || source.GetHealthy() || !strings.Contains(source.GetMessage(), fault) {
+		t.Errorf("the API says %v", list)
+	}
+	awaitLog(t, s, fault)
+	select {
+	case <-s.Done():
+		t.Fatal("the server ended")
+	default:
+	}
+}
+
+func awaitReadyz(t *testing.T, s *server, code int, text string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("/readyz to be %d and to say %q", code, text), func() error {
+		got, body, err := s.Readyz(t.Context())
+		if err != nil || got != code || !strings.Contains(body, text) {
+			return fmt.Errorf("it is %d %q, %w", got, body, err)
+		}
+		return nil
+	})
+}
+
+func awaitLog(t *testing.T, s *server, text string) {
+	t.Helper()
+	eventually(t, "the log to say "+text, func() error {
+		// The log quotes messages, and so quotation marks in them.
+		if !strings.Contains(strings.ReplaceAll(s.Log(), `\"`, `"`), text) {
+			return fmt.Errorf("it does not")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// documentation runs every command of the "console" blocks of the README and
+// the docs: lines that begin with "$ ". They are written for the server of
+// make run, so the tools are told where this one is.
+func (c *cluster) documentation(t *testing.T) {
+	s := c.serveReady(t)
+	c.awaitSettled(t, s, ns)
+	root, err := localcluster.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, file := range append(files, filepath.Join(root, "README.md")) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range commands(string(content)) {
+			ran++
+			t.Run(filepath.Base(file)+": "+command, func(t *testing.T) {
+				here := strings.NewReplacer("127.0.0.1:7443", s.GRPCAddress, "127.0.0.1:8080", s.HTTPAddress).Replace(command)
+				cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", here)
+				cmd.Dir = root
+				cmd.Env = append(os.Environ(), "RESIZECTL_SERVER="+s.GRPCAddress, "KUBECONFIG="+c.Kubeconfig)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
+	}
+	if ran < 5 {
+		t.Errorf("only %d commands were found", ran)
+	}
+}
+
+// commands returns the commands of the console blocks of a Markdown text.
+func commands(markdown string) []string {
+	var found []string
+	inside := false
+	for line := range strings.Lines(markdown) {
+		line = strings.TrimRight(line, "\n")
+		switch command, ok := strings.CutPrefix(line, "$ "); {
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```console"
+		case inside && ok:
+			found = append(found, command)
+		}
+	}
+	return found
+}

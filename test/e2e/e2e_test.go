@@ -1,0 +1,229 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// patience is how long anything may take; far more than it does.
+const patience = 90 * time.Second
+
+// TestJourneys runs the journeys one after the other on one cluster: servers
+// resize every pod that they see, so two at once would meet.
+func TestJourneys(t *testing.T) {
+	// x9 has no ratio, and the last node has no type.
+	cluster := localcluster.ForTest(t, "n2d=2,n4=2,c3=2,x9=1,=1")
+	c := newCluster(t, cluster)
+	c.apply(t, deploy.Base()...)
+
+	t.Run("the ConfigMap is missing, broken, deleted", c.configMapLifecycle)
+	t.Run("pods are resized as previewed", c.mainJob)
+	t.Run("a changed ratio resizes the pods it concerns", c.ratioChange)
+	t.Run("killed between any two writes, the server goes on", c.killedBetweenWrites)
+	t.Run("the API server is gone for a while", c.apiServerGone)
+	t.Run("grpcurl lists and calls the services", c.grpcurl)
+	t.Run("resizectl", c.resizectl)
+	t.Run("the examples of the documentation", c.documentation)
+}
+
+// cluster is the cluster that the journeys are made on.
+type cluster struct {
+	*localcluster.Cluster
+	client kubernetes.Interface
+}
+
+func newCluster(t *testing.T, local *localcluster.Cluster) *cluster {
+	config := local.Config()
+	config.QPS = -1
+	return &cluster{Cluster: local, client: kubernetes.NewForConfigOrDie(config)}
+}
+
+func (c *cluster) apply(t *testing.T, manifests ...[]byte) {
+	t.Helper()
+	for _, m := range manifests {
+		// Clean-ups apply too, when the test's own context is done.
+		if err := localcluster.Apply(context.WithoutCancel(t.Context()), c.Config(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// serviceAccount makes a kubeconfig of the server's ServiceAccount.
+func (c *cluster) serviceAccount(t *testing.T, options ...localcluster.KubeconfigOption) string {
+	t.Helper()
+	path, err := localcluster.ServiceAccountKubeconfig(t.Context(), c.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir(), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// server is a running server and a client of its API.
+type server struct {
+	*localcluster.Server
+	api *client.Client
+}
+
+// serve starts a server.
+func (c *cluster) serve(t *testing.T, kubeconfig string, args ...string) *server {
+	t.Helper()
+	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: args})
+	t.Cleanup(func() {
+		if strings.Contains(s.Log(), "panic") {
+			t.Error("the server's log has a panic")
+		}
+	})
+	api, err := client.Dial(s.GRPCAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	return &server{s, api}
+}
+
+// serveReady starts a server and waits until it is ready.
+func (c *cluster) serveReady(t *testing.T, args ...string) *server {
+	t.Helper()
+	s := c.serve(t, c.serviceAccount(t), args...)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := s.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// eventually waits until try returns nil.
+func eventually(t *testing.T, what string, try func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("waiting for %s: %v", what, err)
+		}
+	}
+}
+
+func (c *cluster) pods(t *testing.T, namespace string) []corev1.Pod {
+	t.Helper()
+	list, err := c.client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (c *cluster) awaitRunning(t *testing.T, namespace string, count int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d running pods in %s", count, namespace), func() error {
+		running := 0
+		for _, p := range c.pods(t, namespace) {
+			if p.Status.Phase == corev1.PodRunning && len(p.Status.ContainerStatuses) == len(p.Spec.Containers) && p.Status.ContainerStatuses[0].Resources != nil {
+				running++
+			}
+		}
+		if running != count {
+			return fmt.Errorf("%d run", running)
+		}
+		return nil
+	})
+}
+
+// plans asks for the plans of a namespace, by pod.
+func (s *server) plans(t *testing.T, namespace string) map[string]*workloadresizerv1.Plan {
+	t.Helper()
+	plans := map[string]*workloadresizerv1.Plan{}
+	stream := s.api.PreviewPlans(t.Context(), namespace)
+	for plan, err := range stream.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans[plan.GetPod()] = plan
+	}
+	if int(stream.Summary().GetPods()) != len(plans) {
+		t.Fatalf("%d plans, but the summary is %v", len(plans), stream.Summary())
+	}
+	return plans
+}
+
+// awaitSettled waits until nothing is left to resize in a namespace and every
+// pod that was to be recorded is.
+func (c *cluster) awaitSettled(t *testing.T, s *server, namespace string) {
+	t.Helper()
+	eventually(t, "all pods of "+namespace+" to have their sizes", func() error {
+		plans := s.plans(t, namespace)
+		for _, p := range c.pods(t, namespace) {
+			plan := plans[p.Name]
+			switch {
+			case plan == nil || plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE:
+				return fmt.Errorf("pod %s: %v", p.Name, plan)
+			case plan.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED && p.Annotations["workload-resizer.io/applied-instance-type"] == "":
+				return fmt.Errorf("pod %s is not recorded", p.Name)
+			}
+		}
+		return nil
+	})
+}
+
+// awaitEvent waits for an event with this reason, whose message contains text,
+// on an object.
+func (c *cluster) awaitEvent(t *testing.T, namespace string, uid types.UID, reason, text string) {
+	t.Helper()
+	eventually(t, "event "+reason, func() error {
+		list, err := c.client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(uid)})
+		if err != nil {
+			return err
+		}
+		var seen []string
+		for _, e := range list.Items {
+			if e.Reason == reason && strings.Contains(e.Message, text) {
+				return nil
+			}
+			seen = append(seen, e.Reason+": "+e.Message)
+		}
+		return fmt.Errorf("events are %q", seen)
+	})
+}
+
+// run runs a built program and returns its exit code and what it printed.
+func run(t *testing.T, name string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	binary, err := localcluster.Binary(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var out, errOut strings.Builder
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Stdout, cmd.Stderr = io.Writer(&out), io.Writer(&errOut)
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatalf("run %s: %v", filepath.Base(binary), err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errOut.String()
+}

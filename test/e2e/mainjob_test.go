@@ -1,0 +1,336 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+const ns = deploy.SampleNamespace
+
+// samplePods are web, api, db, agent (one per node), report, opted-out, bare.
+const samplePods = 4 + 4 + 3 + 8 + 2 + 1 + 1
+
+func (c *cluster) mainJob(t *testing.T) {
+	c.apply(t, deploy.SampleWorkloads())
+	c.awaitRunning(t, ns, samplePods)
+
+	// What a dry run previews, and that it writes nothing.
+	untouched := byName(c.pods(t, ns))
+	dry := c.serveReady(t, "--dry-run")
+	previews := dry.plans(t, ns)
+	single, err := dry.api.PreviewPod(t.Context(), ns, "db-0")
+	if err != nil || !cmp.Equal(single.String(), previews["db-0"].String()) {
+		t.Errorf("PreviewPod is %v, %v; PreviewPlans %v", single, err, previews["db-0"])
+	}
+	awaitLog(t, dry, "Dry run")
+	if err := dry.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range byName(c.pods(t, ns)) {
+		if diff := cmp.Diff(untouched[name].Spec, p.Spec); diff != "" || ours(p.Annotations) != nil {
+			t.Errorf("a dry run changed pod %s: %s, %v", name, diff, ours(p.Annotations))
+		}
+	}
+
+	// The real one does what was previewed.
+	s := c.serveReady(t)
+	c.awaitSettled(t, s, ns)
+	c.awaitActuated(t, ns)
+	pods := byName(c.pods(t, ns))
+	if got, want := slices.Sorted(maps.Keys(pods)), slices.Sorted(maps.Keys(previews)); !slices.Equal(got, want) {
+		t.Fatalf("pods %v, previews of %v", got, want)
+	}
+	decisions := map[string]int{}
+	for name, p := range pods {
+		preview := previews[name]
+		decisions[preview.GetDecision().String()]++
+		t.Run(name, func(t *testing.T) { c.checkPod(t, untouched[name], p, preview) })
+	}
+	for _, decision := range []string{"DECISION_RESIZE", "DECISION_ALIGNED", "DECISION_SKIP"} {
+		if decisions[decision] == 0 {
+			t.Errorf("no sample pod is a case of %s: %v", decision, decisions)
+		}
+	}
+
+	// The figures of the design, spelled out.
+	for _, want := range []struct {
+		workload, nodeType string
+		qos                corev1.PodQOSClass
+		resources          map[string][4]string // cpu request, limit, memory request, limit
+	}{
+		{"web", "n2d", corev1.PodQOSGuaranteed, map[string][4]string{"web": {"1", "1", "1Gi", "1Gi"}}},
+		{"web", "n4", corev1.PodQOSGuaranteed, map[string][4]string{"web": {"800m", "800m", "1Gi", "1Gi"}}},
+		{"web", "c3", corev1.PodQOSGuaranteed, map[string][4]string{"web": {"769m", "769m", "1Gi", "1Gi"}}},
+		{"api", "n4", corev1.PodQOSBurstable, map[string][4]string{"api": {"400m", "1600m", "256Mi", "512Mi"}}},
+		{"agent", "n2d", corev1.PodQOSBurstable, map[string][4]string{"agent": {"100m", "", "64Mi", ""}}},
+		{"agent", "n4", corev1.PodQOSBurstable, map[string][4]string{"agent": {"80m", "", "64Mi", ""}}},
+		{"agent", "c3", corev1.PodQOSBurstable, map[string][4]string{"agent": {"77m", "", "64Mi", ""}}},
+		{"agent", "x9", corev1.PodQOSBurstable, map[string][4]string{"agent": {"100m", "", "64Mi", ""}}},
+	} {
+		p := find(pods, want.workload, want.nodeType)
+		if p == nil {
+			t.Errorf("no pod of %s on %s", want.workload, want.nodeType)
+			continue
+		}
+		if p.Status.QOSClass != want.qos {
+			t.Errorf("%s on %s is %s", want.workload, want.nodeType, p.Status.QOSClass)
+		}
+		for i := range p.Spec.Containers {
+			container := &p.Spec.Containers[i]
+			if got := texts(container.Resources); got != want.resources[container.Name] {
+				t.Errorf("%s on %s has %v, want %v", want.workload, want.nodeType, got, want.resources[container.Name])
+			}
+		}
+	}
+
+	// Events, and who is left alone.
+	web := find(pods, "web", "n4")
+	c.awaitEvent(t, ns, web.UID, "Resized", "web: cpu 1 → 800m, memory 1Gi")
+	c.awaitEvent(t, ns, find(pods, "web", "n2d").UID, "AlreadyAligned", "n2d")
+	c.awaitEvent(t, ns, find(pods, "agent", "x9").UID, "UnknownNodeType", `"x9"`)
+	// A node without a cloud's label has an architecture still.
+	c.awaitEvent(t, ns, find(pods, "agent", "").UID, "UnknownNodeType", "label kubernetes.io/arch")
+	c.checkLeftAlone(t, s, pods["bare"], "NotOwned")
+	c.checkLeftAlone(t, s, find(pods, "opted-out", "any"), "OptedOut")
+	c.checkLeftAlone(t, s, find(pods, "agent", "x9"), "UnknownNodeType")
+	c.checkLeftAlone(t, s, find(pods, "agent", ""), "UnknownNodeType")
+	if err := s.Stop(); err != nil {
+		t.Errorf("SIGTERM: %v", err)
+	}
+	if strings.Contains(s.Log(), "orbidden") {
+		t.Error("the manifests do not grant all that the server does")
+	}
+}
+
+// checkPod checks what became of a pod against what was previewed before.
+func (c *cluster) checkPod(t *testing.T, before, after *corev1.Pod, preview *workloadresizerv1.Plan) {
+	if after.UID != before.UID || after.Status.QOSClass != before.Status.QOSClass {
+		t.Errorf("the pod was %s %s and is %s %s", before.UID, before.Status.QOSClass, after.UID, after.Status.QOSClass)
+	}
+	wanted := map[string]string{}
+	record := func(key, value string) {
+		if value != "" {
+			wanted["workload-resizer.io/"+key] = value
+		}
+	}
+	skipped := preview.GetDecision() == workloadresizerv1.Decision_DECISION_SKIP
+	for i := range after.Spec.Containers {
+		container, plan := &after.Spec.Containers[i], preview.GetContainers()[i]
+		status := statusOf(t, after, container.Name)
+		for _, of := range []struct {
+			name string
+			want map[string]string
+			got  corev1.ResourceList
+		}{
+			{"requests", plan.GetDesired().GetRequests(), container.Resources.Requests},
+			{"limits", plan.GetDesired().GetLimits(), container.Resources.Limits},
+			{"requests in force", plan.GetDesired().GetRequests(), status.Resources.Requests},
+			{"limits in force", plan.GetDesired().GetLimits(), status.Resources.Limits},
+		} {
+			if !sameQuantities(of.want, of.got) {
+				t.Errorf("container %s: %s are %v, previewed were %v", container.Name, of.name, of.got, of.want)
+			}
+		}
+		if status.RestartCount != 0 {
+			t.Errorf("container %s restarted %d times", container.Name, status.RestartCount)
+		}
+		if !skipped {
+			r := before.Spec.Containers[i].Resources
+			record("original-cpu."+container.Name, text(r.Requests, corev1.ResourceCPU))
+			record("original-memory."+container.Name, text(r.Requests, corev1.ResourceMemory))
+			record("original-cpu-limit."+container.Name, text(r.Limits, corev1.ResourceCPU))
+			record("original-memory-limit."+container.Name, text(r.Limits, corev1.ResourceMemory))
+		}
+	}
+	if !skipped {
+		record("applied-instance-type", preview.GetNodeType())
+	}
+	got := ours(after.Annotations)
+	if at, ok := got["workload-resizer.io/applied-at"]; ok != !skipped {
+		t.Errorf("applied-at is %q", at)
+	} else if _, err := time.Parse(time.RFC3339, at); ok && err != nil {
+		t.Errorf("applied-at: %v", err)
+	}
+	delete(got, "workload-resizer.io/applied-at")
+	if len(got) == 0 {
+		got = map[string]string{}
+	}
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		t.Errorf("annotations: %s", diff)
+	}
+}
+
+// checkLeftAlone checks that a pod has no annotation of ours and that the API
+// says why.
+func (c *cluster) checkLeftAlone(t *testing.T, s *server, p *corev1.Pod, reason string) {
+	t.Helper()
+	plan, err := s.api.PreviewPod(t.Context(), p.Namespace, p.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP || plan.GetReasons()[0].GetCode() != reason || plan.GetReasons()[0].GetMessage() == "" {
+		t.Errorf("pod %s: %v, want a skip because of %s", p.Name, plan, reason)
+	}
+	if got := ours(p.Annotations); got != nil {
+		t.Errorf("pod %s has %v", p.Name, got)
+	}
+}
+
+// ratioChange changes the ratio of n4: its pods are sized anew from their
+// originals, and no other pod is written.
+func (c *cluster) ratioChange(t *testing.T) {
+	s := c.serveReady(t)
+	c.awaitSettled(t, s, ns)
+	before := byName(c.pods(t, ns))
+	t.Cleanup(func() { c.apply(t, deploy.SampleConfig()) })
+	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 2.0", 1)))
+	eventually(t, "the new ratio to be in force", func() error {
+		list, err := s.api.ListRatios(t.Context())
+		for _, r := range list.GetRatios() {
+			if r.GetNodeType() == "n4" && r.GetCpuFactor() == 0.5 {
+				return nil
+			}
+		}
+		return fmt.Errorf("ratios %v, %w", list, err)
+	})
+	c.awaitSettled(t, s, ns)
+	c.awaitActuated(t, ns)
+	for name, p := range byName(c.pods(t, ns)) {
+		if nodeType(p.Spec.NodeName) != "n4" || before[name].Annotations["workload-resizer.io/applied-at"] == "" {
+			if p.Generation != before[name].Generation || !cmp.Equal(p.Annotations, before[name].Annotations) {
+				t.Errorf("pod %s on %s was written", name, p.Spec.NodeName)
+			}
+			continue
+		}
+		for i := range p.Spec.Containers {
+			container := &p.Spec.Containers[i]
+			original := resource.MustParse(p.Annotations["workload-resizer.io/original-cpu."+container.Name])
+			want := max(50, (original.MilliValue()+1)/2)
+			if got := container.Resources.Requests.Cpu().MilliValue(); got != want {
+				t.Errorf("container %s of %s has %dm, want %dm", container.Name, name, got, want)
+			}
+			if statusOf(t, p, container.Name).RestartCount != 0 {
+				t.Errorf("container %s of %s restarted", container.Name, name)
+			}
+		}
+	}
+	c.apply(t, deploy.SampleConfig())
+	eventually(t, "the old sizes to be back", func() error {
+		for name, p := range byName(c.pods(t, ns)) {
+			if diff := cmp.Diff(before[name].Spec.Containers, p.Spec.Containers); diff != "" {
+				return fmt.Errorf("pod %s: %s", name, diff)
+			}
+		}
+		return nil
+	})
+	c.awaitSettled(t, s, ns)
+}
+
+// awaitActuated waits until the kubelets report what the specs say.
+func (c *cluster) awaitActuated(t *testing.T, namespace string) {
+	t.Helper()
+	eventually(t, "the kubelets to report the sizes", func() error {
+		for _, p := range c.pods(t, namespace) {
+			for i := range p.Spec.Containers {
+				container := &p.Spec.Containers[i]
+				if got := statusOf(t, &p, container.Name).Resources; texts(*got) != texts(container.Resources) {
+					return fmt.Errorf("container %s of %s has %v, its spec %v", container.Name, p.Name, texts(*got), texts(container.Resources))
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// statusOf returns the status of a container; they are not in the spec's order.
+func statusOf(t *testing.T, p *corev1.Pod, container string) *corev1.ContainerStatus {
+	t.Helper()
+	for i := range p.Status.ContainerStatuses {
+		if p.Status.ContainerStatuses[i].Name == container {
+			return &p.Status.ContainerStatuses[i]
+		}
+	}
+	t.Fatalf("pod %s has no status of container %s", p.Name, container)
+	return nil
+}
+
+func byName(pods []corev1.Pod) map[string]*corev1.Pod {
+	m := map[string]*corev1.Pod{}
+	for i := range pods {
+		m[pods[i].Name] = &pods[i]
+	}
+	return m
+}
+
+// nodeType is the type of a node by its name; "" for the one without a type.
+func nodeType(node string) string {
+	t, _, _ := strings.Cut(node, "-")
+	if t == "node" {
+		return ""
+	}
+	return t
+}
+
+// find returns a pod of a workload on a node of a type, nil if there is none.
+func find(pods map[string]*corev1.Pod, workload, onType string) *corev1.Pod {
+	for _, name := range slices.Sorted(maps.Keys(pods)) {
+		p := pods[name]
+		if p.Labels["app"] == workload && (onType == "any" || nodeType(p.Spec.NodeName) == onType) {
+			return p
+		}
+	}
+	return nil
+}
+
+// ours are the annotations of the contract that are not the user's own.
+func ours(annotations map[string]string) map[string]string {
+	var m map[string]string
+	for key, value := range annotations {
+		if strings.HasPrefix(key, "workload-resizer.io/") && key != "workload-resizer.io/skip" {
+			if m == nil {
+				m = map[string]string{}
+			}
+			m[key] = value
+		}
+	}
+	return m
+}
+
+func text(list corev1.ResourceList, name corev1.ResourceName) string {
+	q, ok := list[name]
+	if !ok {
+		return ""
+	}
+	return q.String()
+}
+
+func texts(r corev1.ResourceRequirements) [4]string {
+	return [4]string{
+		text(r.Requests, corev1.ResourceCPU), text(r.Limits, corev1.ResourceCPU),
+		text(r.Requests, corev1.ResourceMemory), text(r.Limits, corev1.ResourceMemory),
+	}
+}
+
+func sameQuantities(want map[string]string, got corev1.ResourceList) bool {
+	if len(want) != len(got) {
+		return false
+	}
+	for name, q := range got {
+		w, err := resource.ParseQuantity(want[string(name)])
+		if err != nil || w.Cmp(q) != 0 {
+			return false
+		}
+	}
+	return true
+}

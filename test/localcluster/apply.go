@@ -1,0 +1,132 @@
+package localcluster
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"sigs.k8s.io/yaml"
+)
+
+// FieldManager owns the fields of what is applied.
+const FieldManager = "localcluster"
+
+// Apply creates or updates the objects of YAML documents by server-side apply:
+// Namespaces first, then the others in the order given. A namespaced object
+// without a namespace goes to "default".
+func Apply(ctx context.Context, cfg *rest.Config, manifests ...[]byte) error {
+	objects, err := decode(manifests)
+	if err != nil {
+		return err
+	}
+	a, err := newApplier(cfg)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := a.apply(ctx, object); err != nil {
+			return fmt.Errorf("apply %s %s: %w", object.GetKind(), strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"), err)
+		}
+	}
+	return nil
+}
+
+// decode reads the objects of the documents, Namespaces first.
+func decode(manifests [][]byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, manifest := range manifests {
+		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(manifest)))
+		for {
+			document, err := documents.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read a manifest: %w", err)
+			}
+			object := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal(document, &object.Object); err != nil {
+				return nil, fmt.Errorf("read a manifest: %w", err)
+			}
+			if len(object.Object) > 0 { // Not a document of comments alone.
+				objects = append(objects, object)
+			}
+		}
+	}
+	rank := func(o *unstructured.Unstructured) int {
+		if o.GroupVersionKind().GroupKind() == (schema.GroupKind{Kind: "Namespace"}) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
+	return objects, nil
+}
+
+type applier struct {
+	client dynamic.Interface
+	mapper meta.RESTMapper
+}
+
+func newApplier(cfg *rest.Config) (*applier, error) {
+	client, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("set up a client to apply with: %w", err)
+	}
+	kinds, err := discovery.NewDiscoveryClientForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("set up a client to apply with: %w", err)
+	}
+	return &applier{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
+}
+
+func (a *applier) apply(ctx context.Context, object *unstructured.Unstructured) error {
+	kind := object.GroupVersionKind()
+	mapping, err := a.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return err
+	}
+	var resource dynamic.ResourceInterface = a.client.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		if object.GetNamespace() == "" {
+			object.SetNamespace(metav1.NamespaceDefault)
+		}
+		resource = a.client.Resource(mapping.Resource).Namespace(object.GetNamespace())
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+		_, last = resource.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
+		if isTooEarly(last) {
+			return false, nil
+		}
+		return true, last
+	})
+	if wait.Interrupted(err) {
+		return errors.Join(err, last)
+	}
+	return err
+}
+
+// isTooEarly tells that a bare pod was refused because its namespace is so new
+// that the controller manager has not made its ServiceAccount yet.
+func isTooEarly(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "error looking up service account")
+}

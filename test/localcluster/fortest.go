@@ -1,0 +1,75 @@
+package localcluster
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tailLines is how much of each log a failed test shows.
+const tailLines = 5
+
+// ForTest brings a cluster up for a test, which fails if that does not succeed,
+// and takes it down when the test is over. nodes are as in Options. If the test
+// has failed, it shows the ends of the components' logs, and keeps the logs.
+func ForTest(tb testing.TB, nodes string) *Cluster {
+	tb.Helper()
+	// Not tb.TempDir: its path holds the test's name and gets too long for the
+	// sockets of the nodes.
+	dir, err := os.MkdirTemp("", "localcluster-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		// testcluster has removed it, unless something of it is to be seen.
+		if err := os.Remove(dir); err != nil && !os.IsNotExist(err) {
+			tb.Logf("kept %s: %v", dir, err)
+		}
+	})
+	c, err := Up(tb.Context(), Options{Dir: dir, Nodes: nodes})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if tb.Failed() {
+			c.showLogs(tb)
+		}
+		if err := c.Down(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return c
+}
+
+// showLogs logs the ends of the components' logs and keeps copies of them.
+func (c *Cluster) showLogs(tb testing.TB) {
+	tb.Helper()
+	kept, err := os.MkdirTemp("", "localcluster-logs-")
+	if err != nil {
+		tb.Logf("the logs of the cluster are lost: %v", err)
+		return
+	}
+	if err := os.CopyFS(kept, os.DirFS(filepath.Join(c.Dir, "logs"))); err != nil {
+		tb.Logf("some logs of the cluster are lost: %v", err)
+	}
+	files, err := filepath.Glob(filepath.Join(kept, "*.log"))
+	if err != nil {
+		tb.Logf("list the logs of the cluster: %v", err)
+	}
+	var ends strings.Builder
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			content = []byte(err.Error())
+		}
+		ends.WriteString("\n" + filepath.Base(file) + ":\n" + Tail(string(content), tailLines))
+	}
+	tb.Logf("the test has failed, the logs of the cluster are kept in %s; their ends:%s", kept, ends.String())
+}
+
+// Tail returns the last lines of a text, indented.
+func Tail(text string, lines int) string {
+	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return "  " + strings.Join(all[max(len(all)-lines, 0):], "\n  ") + "\n"
+}

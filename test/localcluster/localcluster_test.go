@@ -1,0 +1,75 @@
+package localcluster
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRootIsFoundFromBelowOtherModules(t *testing.T) {
+	here, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(here, "test", "cluster"))
+	got, err := Root()
+	if err != nil || got != here {
+		t.Errorf("got %q, %v, want %q", got, err, here)
+	}
+}
+
+func TestErrorsOutsideOfTheRepositoryAndWithoutABinary(t *testing.T) {
+	if _, err := Binary("no-such-binary"); err == nil || !strings.Contains(err.Error(), `run "make build"`) {
+		t.Errorf("got %v, want the advice to build", err)
+	}
+	t.Chdir(os.TempDir())
+	if _, err := Root(); err == nil {
+		t.Error("found a root outside of the repository")
+	}
+}
+
+func TestManifestsAreAppliedInOrderNamespacesFirst(t *testing.T) {
+	objects, err := decode([][]byte{
+		[]byte("# only a comment\n---\nkind: ConfigMap\nmetadata: {name: a}\n---\nkind: Namespace\nmetadata: {name: b}\n"),
+		[]byte("kind: ConfigMap\nmetadata: {name: c}\n---\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, object := range objects {
+		got = append(got, object.GetName())
+	}
+	if diff := cmp.Diff([]string{"b", "a", "c"}, got); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+func TestLogKeepsTheEnd(t *testing.T) {
+	log := &tailBuffer{limit: 8}
+	for _, part := range []string{"abc", "def", "ghi", "j"} {
+		if _, err := log.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := log.String(); got != "fghij" {
+		t.Errorf("got %q, want %q", got, "fghij")
+	}
+}
+
+func TestAddressesDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for range 20 {
+		address, err := FreeAddress("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[address] {
+			t.Fatalf("%s came twice", address)
+		}
+		seen[address] = true
+	}
+}

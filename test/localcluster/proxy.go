@@ -1,0 +1,201 @@
+package localcluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/rest"
+)
+
+// Proxy stands between a client and an API server, to break down when a test
+// wants it to. It forwards everything, watches and tokens too; but not client
+// certificates, which end with the client's TLS connection. Give its URL and CA
+// to WithServer.
+//
+// Clients see a breakdown as what it would be with the API server itself: a
+// connection that breaks off or is refused, never an answer of the proxy's own.
+type Proxy struct {
+	// URL is where the proxy listens, on loopback.
+	URL string
+	// CA is the authority of its certificate, PEM.
+	CA []byte
+
+	forward     *httputil.ReverseProxy
+	certificate tls.Certificate
+	onWrite     func(Write) Action
+	writes      atomic.Int64
+
+	// mu guards server, which is nil while the proxy is down.
+	mu     sync.Mutex
+	server *http.Server
+}
+
+// StartProxy starts a proxy in front of the API server of cfg. onWrite, if not
+// nil, says what becomes of each write of pods; it is called concurrently.
+func StartProxy(cfg *rest.Config, onWrite func(Write) Action) (*Proxy, error) {
+	p := &Proxy{onWrite: onWrite}
+	var err error
+	if p.forward, err = newForward(cfg); err != nil {
+		return nil, fmt.Errorf("start a proxy: %w", err)
+	}
+	if p.certificate, p.CA, err = newCertificate(); err != nil {
+		return nil, fmt.Errorf("start a proxy: %w", err)
+	}
+	address, err := FreeAddress("")
+	if err != nil {
+		return nil, fmt.Errorf("start a proxy: %w", err)
+	}
+	p.URL = "https://" + address
+	if err := p.SetDown(false); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ProxyForTest starts a proxy that ends with the test.
+func ProxyForTest(tb testing.TB, cfg *rest.Config, onWrite func(Write) Action) *Proxy {
+	tb.Helper()
+	p, err := StartProxy(cfg, onWrite)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := p.SetDown(true); err != nil {
+			tb.Error(err)
+		}
+	})
+	return p
+}
+
+// newForward returns a handler that forwards to the API server of cfg, with the
+// credentials of the client and none of cfg's.
+func newForward(cfg *rest.Config) (*httputil.ReverseProxy, error) {
+	target, err := url.Parse(cfg.Host)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := rest.TransportFor(&rest.Config{
+		Host:            cfg.Host,
+		TLSClientConfig: rest.TLSClientConfig{CAData: cfg.CAData, CAFile: cfg.CAFile, ServerName: cfg.ServerName},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport: transport,
+		// The events of a watch are passed on as they come.
+		FlushInterval: -1,
+		ErrorLog:      silent(),
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
+			panic(http.ErrAbortHandler)
+		},
+	}, nil
+}
+
+// silent is for what servers log about connections that break, as they do here.
+func silent() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// Writes is how many writes of pods have arrived.
+func (p *Proxy) Writes() int { return int(p.writes.Load()) }
+
+// SetDown makes the API server unreachable through the proxy, or reachable
+// again: it breaks off all connections and refuses new ones.
+func (p *Proxy) SetDown(down bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if down == (p.server == nil) {
+		return nil
+	}
+	if down {
+		server := p.server
+		p.server = nil
+		if err := server.Close(); err != nil {
+			return fmt.Errorf("take the proxy down: %w", err)
+		}
+		return nil
+	}
+	listener, err := net.Listen("tcp", p.URL[len("https://"):])
+	if err != nil {
+		return fmt.Errorf("bring the proxy up: %w", err)
+	}
+	server := &http.Server{
+		Handler:   p,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{p.certificate}},
+		ErrorLog:  silent(),
+	}
+	p.server = server
+	go func() {
+		// It ends by Close, and any other end shows as a refused connection.
+		_ = server.ServeTLS(listener, "", "")
+	}()
+	return nil
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	write, ok := podWrite(r)
+	if !ok {
+		p.forward.ServeHTTP(w, r)
+		return
+	}
+	// The whole request is here before anything happens to it, so that it
+	// arrives whatever becomes of the client.
+	body, err := readBody(r)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	write.Body = body
+	write.N = int(p.writes.Add(1))
+	action := Forward
+	if p.onWrite != nil {
+		action = p.onWrite(write)
+	}
+	switch action {
+	case Forward:
+		p.forward.ServeHTTP(w, r)
+	case ForwardThenCut, ForwardThenHang:
+		p.forwardUnanswered(r)
+		if action == ForwardThenHang {
+			<-r.Context().Done()
+		}
+		panic(http.ErrAbortHandler)
+	case CutBefore:
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// forwardUnanswered forwards a request, waits for the API server's answer, and
+// drops it. It goes on if the client goes away meanwhile.
+func (p *Proxy) forwardUnanswered(r *http.Request) {
+	defer func() {
+		// The API server may break down too.
+		if cause := recover(); cause != nil && !errors.Is(asError(cause), http.ErrAbortHandler) {
+			panic(cause)
+		}
+	}()
+	p.forward.ServeHTTP(nowhere{}, r.WithContext(context.WithoutCancel(r.Context())))
+}
+
+func asError(cause any) error {
+	err, _ := cause.(error)
+	return err
+}
+
+// nowhere is a response that nobody gets.
+type nowhere struct{}
+
+func (nowhere) Header() http.Header         { return http.Header{} }
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) WriteHeader(int)             {}

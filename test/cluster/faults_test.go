@@ -74,7 +74,7 @@ func TestClusterEndsWithItsOwner(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	owner.Wait()
+	_ = owner.Wait() // It was killed.
 	begin := time.Now()
 	eventually(t, 30*time.Second, func(context.Context) error {
 		if left := processesOf(t, dir); len(left) > 0 {
@@ -108,7 +108,7 @@ func startUp(t *testing.T, dir string) (*exec.Cmd, func() string) {
 		for lines.Scan() {
 			output.WriteString(lines.Text() + "\n")
 		}
-		command.Wait()
+		_ = command.Wait() // It was ended by a signal.
 		return output.String()
 	}
 }

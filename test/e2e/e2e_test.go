@@ -29,7 +29,7 @@ const patience = 90 * time.Second
 func TestJourneys(t *testing.T) {
 	// x9 has no ratio, and the last node has no type.
 	cluster := localcluster.ForTest(t, "n2d=2,n4=2,c3=2,x9=1,=1")
-	c := newCluster(t, cluster)
+	c := newCluster(cluster)
 	c.apply(t, deploy.Base()...)
 
 	t.Run("the ConfigMap is missing, broken, deleted", c.configMapLifecycle)
@@ -48,7 +48,7 @@ type cluster struct {
 	client kubernetes.Interface
 }
 
-func newCluster(t *testing.T, local *localcluster.Cluster) *cluster {
+func newCluster(local *localcluster.Cluster) *cluster {
 	config := local.Config()
 	config.QPS = -1
 	return &cluster{Cluster: local, client: kubernetes.NewForConfigOrDie(config)}

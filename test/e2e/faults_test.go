@@ -158,7 +158,7 @@ const goneFor = 30 * time.Second
 func (c *cluster) apiServerGone(t *testing.T) {
 	s := c.serveReady(t)
 	c.awaitSettled(t, s, ns)
-	if err := c.Cluster.Stop(t.Context(), "kube-apiserver"); err != nil {
+	if err := c.Stop(t.Context(), "kube-apiserver"); err != nil {
 		t.Fatal(err)
 	}
 	gone := time.After(goneFor)
@@ -180,7 +180,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 			}
 		}
 	}
-	if err := c.Cluster.Start(t.Context(), "kube-apiserver"); err != nil {
+	if err := c.Start(t.Context(), "kube-apiserver"); err != nil {
 		t.Fatal(err)
 	}
 	c.apply(t, deployment("after-outage", "app"))

@@ -57,7 +57,7 @@ func (m advisor) ContainerInfoV2(name string, options cadvisorapiv2.RequestOptio
 		podName := cgroup.name.ToCgroupfs()
 		usage := m.memoryUsage(uid)
 		total += usage
-		if podName != name && !(ofAll && options.Recursive) {
+		if podName != name && (!ofAll || !options.Recursive) {
 			continue
 		}
 		infos[podName] = usageInfo(usage, nil)

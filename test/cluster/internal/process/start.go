@@ -89,7 +89,7 @@ func Start(ctx context.Context, spec Spec) (*Child, error) {
 	}()
 	if err := child.awaitAdoption(ctx, pidFile); err != nil {
 		// Not adopted, so nothing else could find it to end it.
-		command.Process.Kill()
+		_ = command.Process.Kill()
 		<-child.done
 		return nil, err
 	}

@@ -14,7 +14,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Tools are pinned in a module of their own.
 TOOL := go tool -modfile=test/tools/go.mod
 # The race detector needs cgo, and so a C compiler.
-RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && echo -race)
+RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && echo -race)
 
 .PHONY: help
 help: ## List the targets.
@@ -48,7 +48,8 @@ bin/grpcurl:
 
 .PHONY: clean
 clean: ## Remove what was built, and the local cluster.
-	if [ -x bin/testcluster ]; then bin/testcluster down --dir .run/cluster; fi
+	@if [ -e .run/cluster ] && [ ! -x bin/testcluster ]; then echo 'a cluster may run in .run/cluster, and only bin/testcluster can end it: run "make bin/testcluster" first'; exit 1; fi
+	if [ -e .run/cluster ]; then bin/testcluster down --dir .run/cluster; fi
 	rm -rf bin .run
 
 .PHONY: test
@@ -59,8 +60,8 @@ test-unit: build bin/grpcurl bin/kubectl ## Run unit and integration tests.
 	go test $(RACE) $$(go list ./... | grep -v /test/e2e)
 
 .PHONY: test-cluster
-test-cluster: ## Run the tests of the test cluster itself.
-	go test -C test/cluster -ldflags '$(CLUSTER_LDFLAGS)' ./...
+test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
+	go test -C test/cluster ./...
 
 .PHONY: test-e2e
 test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
@@ -73,7 +74,7 @@ generate: ## Generate Go from the API's proto files, and the tables of the refer
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.
-	gofmt -w $$(git ls-files '*.go')
+	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
 	$(TOOL) buf format -w
 
 .PHONY: verify
@@ -81,7 +82,7 @@ verify: verify-format verify-vet verify-lint verify-proto verify-modules ## Chec
 
 .PHONY: verify-format
 verify-format:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
+	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
 
 .PHONY: verify-vet
 verify-vet:
@@ -91,8 +92,8 @@ verify-vet:
 .PHONY: verify-lint
 verify-lint:
 	@go build -modfile=test/tools/go.mod -o bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-	bin/golangci-lint run
-	cd test/cluster && ../../bin/golangci-lint run --config ../../.golangci.yml
+	bin/golangci-lint run --allow-parallel-runners
+	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 
 # Generated code is made anew elsewhere and compared, so that the check changes
 # nothing here.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -51,25 +52,30 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 
 	c.apply(t, deploy.SampleConfig())
 	eventually(t, "the good ConfigMap to heal it", func() error {
-		if _, body, err := s.Readyz(t.Context()); err != nil || strings.Contains(body, "warning") {
-			return fmt.Errorf("/readyz is %q, %w", body, err)
+		_, body, err := s.Readyz(t.Context())
+		if err == nil && strings.Contains(body, "warning") {
+			err = fmt.Errorf("/readyz is %q", body)
 		}
-		return nil
+		return err
 	})
 
-	// Deleted: the same.
+	// Deleted: the same. The log said so at the start too: once more, then.
+	said := mentions(s, missing)
 	if err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(t.Context(), deploy.ConfigMap, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	awaitReadyz(t, s, http.StatusOK, missing)
 	c.checkLastGood(t, s, before.GetRevision(), missing)
+	if now := mentions(s, missing); now <= said {
+		t.Errorf("the log says it %d times, as before", now)
+	}
 	c.apply(t, deploy.SampleConfig())
 	eventually(t, "the new ConfigMap to heal it", func() error {
 		list, err := s.api.ListRatios(t.Context())
-		if err != nil || !list.GetSources()[0].GetHealthy() {
-			return fmt.Errorf("ratios %v, %w", list, err)
+		if err == nil && !list.GetSources()[0].GetHealthy() {
+			err = fmt.Errorf("ratios %v", list)
 		}
-		return nil
+		return err
 	})
 }
 
@@ -96,20 +102,25 @@ func awaitReadyz(t *testing.T, s *server, code int, text string) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("/readyz to be %d and to say %q", code, text), func() error {
 		got, body, err := s.Readyz(t.Context())
-		if err != nil || got != code || !strings.Contains(body, text) {
-			return fmt.Errorf("it is %d %q, %w", got, body, err)
+		if err == nil && (got != code || !strings.Contains(body, text)) {
+			err = fmt.Errorf("it is %d %q", got, body)
 		}
-		return nil
+		return err
 	})
 }
 
 func awaitLog(t *testing.T, s *server, text string) {
 	t.Helper()
 	eventually(t, "the log to say "+text, func() error {
-		// The log quotes messages, and so quotation marks in them.
-		if !strings.Contains(strings.ReplaceAll(s.Log(), `\"`, `"`), text) {
-			return fmt.Errorf("it does not")
+		if mentions(s, text) == 0 {
+			return errors.New("it does not")
 		}
 		return nil
 	})
+}
+
+// mentions counts how often the log says something. The log quotes messages,
+// and so quotation marks in them.
+func mentions(s *server, text string) int {
+	return strings.Count(strings.ReplaceAll(s.Log(), `\"`, `"`), text)
 }

@@ -70,10 +70,13 @@ func (s *Store) take(ctx context.Context, i int, u Update) {
 	src := &s.sources[i]
 	src.reported = true
 	src.err = u.Err
-	if u.Err != nil {
-		logger.Error(u.Err, "Ratio source is bad, keeping its last good state", "hasGoodState", src.layer != nil)
-	} else {
+	switch {
+	case u.Err == nil:
 		src.layer, src.lastGood = u.Layer, s.now()
+	case src.layer == nil:
+		logger.Error(u.Err, "Ratio source cannot be used, waiting for it")
+	default:
+		logger.Error(u.Err, "Ratio source cannot be used, its last good state stays in force")
 	}
 	s.rebuild(ctx)
 	for _, w := range s.watches {
@@ -108,6 +111,21 @@ func (s *Store) rebuild(ctx context.Context) {
 // Table returns the table in force, nil while there is none.
 func (s *Store) Table() *Table { return s.table.Load() }
 
+// Ready returns the table in force, or why there is none.
+func (s *Store) Ready() (*Table, error) {
+	if t := s.table.Load(); t != nil {
+		return t, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// It may have come just now; under the lock, table and problems belong
+	// together.
+	if t := s.table.Load(); t != nil {
+		return t, nil
+	}
+	return nil, s.problems()
+}
+
 // Watch returns a channel that receives after every change of the table or of
 // a source's state; changes that come faster than they are received are one.
 func (s *Store) Watch() <-chan struct{} {
@@ -136,6 +154,10 @@ var errNotReported = errors.New("not read yet")
 func (s *Store) Sources() []SourceStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.statuses()
+}
+
+func (s *Store) statuses() []SourceStatus {
 	status := make([]SourceStatus, len(s.sources))
 	for i, src := range s.sources {
 		err := src.err
@@ -150,15 +172,22 @@ func (s *Store) Sources() []SourceStatus {
 // Problem says what is wrong with the ratios, all of it in one error; nil if
 // nothing is. While there is no table, there always is a problem.
 func (s *Store) Problem() error {
-	var problems []error
-	for _, src := range s.Sources() {
-		if src.Err != nil {
-			problems = append(problems, fmt.Errorf("ratio source %s: %w", src.Name, src.Err))
-		}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.problem != nil {
+	return s.problems()
+}
+
+func (s *Store) problems() error {
+	var problems []error
+	explained := false
+	for _, src := range s.statuses() {
+		if src.Err != nil {
+			problems = append(problems, fmt.Errorf("ratio source %s: %w", src.Name, src.Err))
+			explained = explained || src.LastGood.IsZero()
+		}
+	}
+	// What layers lack together is no news where one of them is missing.
+	if s.problem != nil && !explained {
 		problems = append(problems, s.problem)
 	}
 	return errors.Join(problems...)

@@ -50,6 +50,13 @@ type unsupportedError struct{ err error }
 func (e *unsupportedError) Error() string { return e.err.Error() }
 func (e *unsupportedError) Unwrap() error { return e.err }
 
+// unrecordedError tells that the pod has its sizes, and only the record of what
+// was applied is missing.
+type unrecordedError struct{ err error }
+
+func (e *unrecordedError) Error() string { return e.err.Error() }
+func (e *unrecordedError) Unwrap() error { return e.err }
+
 // carryOut writes what a plan asks for and returns the resource version of the
 // last write. An error says which write failed.
 func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
@@ -75,7 +82,10 @@ func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion st
 	if err := a.resize(ctx, plan, resourceVersion); err != nil {
 		return "", err
 	}
-	return a.annotate(ctx, plan, stepApplied, "", applied)
+	if resourceVersion, err = a.annotate(ctx, plan, stepApplied, "", applied); err != nil {
+		return "", &unrecordedError{err}
+	}
+	return resourceVersion, nil
 }
 
 func (a *actuator) annotate(ctx context.Context, plan *Plan, s step, resourceVersion string, annotations map[string]string) (string, error) {
@@ -116,8 +126,9 @@ func unsupported(err error) bool {
 	s := status.Status()
 	switch s.Code {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		// Without the subresource, the answer does not name the pod.
-		return s.Details == nil || s.Details.Name == ""
+		// A server without the subresource does not look for the pod: its
+		// answer is no object of the API, or names none.
+		return s.Details == nil || s.Details.Name == "" || apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 	case http.StatusUnprocessableEntity, http.StatusForbidden:
 		return strings.Contains(s.Message, "node without support for resize") ||
 			strings.Contains(s.Message, "resize is only supported on") ||

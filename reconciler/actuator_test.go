@@ -52,6 +52,7 @@ func TestActuator(t *testing.T) {
 	t.Run("a pod that is gone is no failure", s.sparesGone)
 	t.Run("tells a node that cannot resize from a refusal", s.unsupported)
 	t.Run("passes on why the server refused", s.refused)
+	t.Run("the loop", s.loop) // Last: it changes the node.
 }
 
 func (s *apiServer) node(t *testing.T) {

@@ -22,6 +22,7 @@ func (r *Reconciler) learnServer(ctx context.Context) error {
 		v, err := r.serverVersion()
 		if err != nil {
 			logger.Error(err, "API server's version is not known yet")
+			r.unread.Store(&err)
 			return false, nil
 		}
 		r.Planner.KeepMemoryLimits = v.LessThan(memoryLimitsShrink)

@@ -2,9 +2,12 @@ package reconciler
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -16,32 +19,70 @@ import (
 // Events tells people, by events on the objects concerned. Sending them never
 // holds anything up: what cannot be sent in time is dropped.
 type Events struct {
-	recorder record.EventRecorder
-	shutdown func()
+	recorder    record.EventRecorder
+	broadcaster record.EventBroadcaster
+	sink        *countingSink
+	// said counts what was given to the recorder.
+	said atomic.Int64
 }
 
 // NewEvents returns events that are sent through client, which should have a
-// budget of its own.
-func NewEvents(ctx context.Context, client kubernetes.Interface) *Events {
-	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return &Events{
-		recorder: broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: contract.AppName}),
-		shutdown: broadcaster.Shutdown,
+// budget of its own, until Shutdown.
+func NewEvents(client kubernetes.Interface) *Events {
+	e := &Events{
+		broadcaster: record.NewBroadcaster(),
+		sink:        &countingSink{EventSink: &typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")}},
 	}
+	e.broadcaster.StartRecordingToSink(e.sink)
+	e.recorder = e.broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: contract.AppName})
+	return e
 }
 
 // NoEvents tells nobody; a dry run writes nothing, events included.
-func NoEvents() *Events { return &Events{shutdown: func() {}} }
+func NoEvents() *Events { return &Events{} }
 
-// Shutdown stops sending.
-func (e *Events) Shutdown() { e.shutdown() }
+// lastWords is how long Shutdown waits for events to be sent.
+const lastWords = 5 * time.Second
+
+// Shutdown sends what is left to send, for a while, and stops. What was done to
+// a pod just before the end is said at no other time.
+func (e *Events) Shutdown() {
+	if e.recorder == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	// That the time is over is no error: what is left then is dropped.
+	_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		return e.sink.sent.Load() >= e.said.Load(), nil
+	})
+	e.broadcaster.Shutdown()
+}
+
+// countingSink counts what was sent, successfully or not.
+type countingSink struct {
+	record.EventSink
+	sent atomic.Int64
+}
+
+// Create implements record.EventSink.
+func (s *countingSink) Create(event *corev1.Event) (*corev1.Event, error) {
+	defer s.sent.Add(1)
+	return s.EventSink.Create(event)
+}
+
+// Patch implements record.EventSink.
+func (s *countingSink) Patch(old *corev1.Event, data []byte) (*corev1.Event, error) {
+	defer s.sent.Add(1)
+	return s.EventSink.Patch(old, data)
+}
 
 // ConfigRejected says on the ConfigMap that its content was rejected.
 func (e *Events) ConfigRejected(cm *corev1.ConfigMap, err error) {
 	if e.recorder == nil {
 		return
 	}
+	e.said.Add(1)
 	e.recorder.Eventf(cm, corev1.EventTypeWarning, string(contract.InvalidConfig), "Rejected, the last good configuration stays in force: %v", err)
 }
 
@@ -58,6 +99,7 @@ func (e *Events) pod(pod types.NamespacedName, uid types.UID, said Reason) {
 		eventType = corev1.EventTypeWarning
 	case contract.Normal:
 	}
+	e.said.Add(1)
 	e.recorder.Event(&corev1.ObjectReference{
 		APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: uid,
 	}, eventType, string(said.Code), said.Message)

@@ -17,11 +17,11 @@ func (p *Planner) holdBack(plan *Plan, pod *corev1.Pod) {
 		c := &plan.Containers[i]
 		policy := pod.Spec.Containers[i].ResizePolicy
 		if restarts(policy, corev1.ResourceCPU) && c.Desired.CPU != c.Current.CPU {
-			c.Desired.CPU = c.Current.CPU
+			c.Desired.CPU, c.cpuClamped = c.Current.CPU, false
 			plan.because(contract.RestartRequired, fmt.Sprintf("container %s: cpu stays, its resizePolicy is RestartContainer", c.Name))
 		}
 		if restarts(policy, corev1.ResourceMemory) && c.Desired.Memory != c.Current.Memory {
-			c.Desired.Memory = c.Current.Memory
+			c.Desired.Memory, c.memoryClamped = c.Current.Memory, false
 			plan.because(contract.RestartRequired, fmt.Sprintf("container %s: memory stays, its resizePolicy is RestartContainer", c.Name))
 		}
 		if p.KeepMemoryLimits && c.Desired.Memory.Limit < c.Current.Memory.Limit {
@@ -36,9 +36,20 @@ func (p *Planner) holdBack(plan *Plan, pod *corev1.Pod) {
 	// With its limit kept, a smaller request would change the class: then
 	// the pod's memory stays as a whole.
 	for i := range plan.Containers {
-		plan.Containers[i].Desired.Memory = plan.Containers[i].Current.Memory
+		c := &plan.Containers[i]
+		c.Desired.Memory, c.memoryClamped = c.Current.Memory, false
 	}
 	plan.because(contract.MemoryLimitKept, fmt.Sprintf("memory stays as a whole, for the pod to remain %s", plan.QOSClass))
+}
+
+// heldBack tells whether something was taken out of the plan.
+func (p *Plan) heldBack() bool {
+	for _, r := range p.Reasons {
+		if r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept {
+			return true
+		}
+	}
+	return false
 }
 
 // restarts tells whether a resize of the resource restarts the container.

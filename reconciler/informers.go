@@ -8,6 +8,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // byNode is the index of pods by the name of their node.
@@ -56,8 +58,13 @@ func trimMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 }
 
 func trimPod(p *corev1.Pod) *corev1.Pod {
+	meta := trimMeta(p.ObjectMeta)
+	if resizedByUs(p) {
+		// The one fact that is needed of this large record.
+		meta.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: contract.FieldManager, Subresource: "resize"}}
+	}
 	return &corev1.Pod{
-		ObjectMeta: trimMeta(p.ObjectMeta),
+		ObjectMeta: meta,
 		Spec: corev1.PodSpec{
 			NodeName:       p.Spec.NodeName,
 			Containers:     trimContainers(p.Spec.Containers),

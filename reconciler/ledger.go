@@ -24,14 +24,19 @@ type entry struct {
 	uid      types.UID
 	decision Decision
 	reason   contract.Reason
-	// told is what was said of the pod last.
+	// told is what was said of the pod last, of a skip or a failure.
 	told Reason
-	// wrote is the resource version of our last write. Until the cache
-	// shows it, the cache shows less than we know.
-	wrote string
-	// failures in a row, and until when the pod is let be after them.
-	failures int
-	retry    time.Time
+	// wrote is the resource version of our last write, and wroteAt its time.
+	// Until the cache shows it, the cache shows less than we know.
+	wrote   string
+	wroteAt time.Time
+	// done is the plan that was carried out last.
+	done string
+	// tried is the plan that the pod is not to be bothered with again before
+	// retry, after so many times in a row.
+	tried string
+	times int
+	retry time.Time
 }
 
 func newLedger(m *metrics) *ledger {
@@ -40,13 +45,13 @@ func newLedger(m *metrics) *ledger {
 
 // of returns the entry of a pod, a new one if another pod had the name before.
 func (l *ledger) of(pod types.NamespacedName, uid types.UID) *entry {
-	r := l.pods[pod]
-	if r == nil || r.uid != uid {
+	e := l.pods[pod]
+	if e == nil || e.uid != uid {
 		l.drop(pod)
-		r = &entry{uid: uid, decision: -1}
-		l.pods[pod] = r
+		e = &entry{uid: uid, decision: -1}
+		l.pods[pod] = e
 	}
-	return r
+	return e
 }
 
 // forget drops a pod that is gone.
@@ -57,15 +62,15 @@ func (l *ledger) forget(pod types.NamespacedName) {
 }
 
 func (l *ledger) drop(pod types.NamespacedName) {
-	if r := l.pods[pod]; r != nil {
-		l.count(r, -1)
+	if e := l.pods[pod]; e != nil {
+		l.count(e, -1)
 		delete(l.pods, pod)
 	}
 }
 
-func (l *ledger) count(r *entry, by float64) {
-	if r.decision >= 0 {
-		l.metrics.pods.WithLabelValues(r.decision.String(), string(r.reason)).Add(by)
+func (l *ledger) count(e *entry, by float64) {
+	if e.decision >= 0 {
+		l.metrics.pods.WithLabelValues(e.decision.String(), string(e.reason)).Add(by)
 	}
 }
 
@@ -77,13 +82,13 @@ func (l *ledger) planned(plan *Plan) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.of(plan.Pod, plan.UID)
-	if r.decision == plan.Decision && r.reason == reason {
+	e := l.of(plan.Pod, plan.UID)
+	if e.decision == plan.Decision && e.reason == reason {
 		return
 	}
-	l.count(r, -1)
-	r.decision, r.reason = plan.Decision, reason
-	l.count(r, 1)
+	l.count(e, -1)
+	e.decision, e.reason = plan.Decision, reason
+	l.count(e, 1)
 }
 
 // news takes note of what is said of a pod, and tells whether it was not what
@@ -91,57 +96,83 @@ func (l *ledger) planned(plan *Plan) {
 func (l *ledger) news(pod types.NamespacedName, uid types.UID, said Reason) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.of(pod, uid)
-	if r.told == said {
+	e := l.of(pod, uid)
+	if e.told == said {
 		return false
 	}
-	r.told = said
+	e.told = said
 	return true
 }
 
+// trusted is how long a write of ours counts for more than the cache. Should
+// resource versions ever go backwards, as after a restore of the API server's
+// store from a backup, a pod is not ignored for longer.
+const trusted = time.Minute
+
 // stale tells whether the cached pod is older than our own last write to it.
-func (l *ledger) stale(pod types.NamespacedName, uid types.UID, resourceVersion string) bool {
+func (l *ledger) stale(pod types.NamespacedName, uid types.UID, resourceVersion string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.of(pod, uid)
-	if r.wrote == "" {
+	e := l.of(pod, uid)
+	if e.wrote == "" || now.Sub(e.wroteAt) > trusted {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(resourceVersion, r.wrote)
+	order, err := resourceversion.CompareResourceVersion(resourceVersion, e.wrote)
 	return err == nil && order < 0
 }
 
-// wrote takes note of a success.
-func (l *ledger) wrote(pod types.NamespacedName, uid types.UID, resourceVersion string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.of(pod, uid)
-	r.wrote, r.failures, r.retry = resourceVersion, 0, time.Time{}
-}
-
-// Pauses after a failure: the first, and what they grow to by doubling.
+// Pauses after a plan that failed, or that had to be carried out again: the
+// first, and what they grow to by doubling.
 const (
 	firstPause = 500 * time.Millisecond
 	longPause  = 5 * time.Minute
 )
 
-// failed takes note of a failure and returns how long to let the pod be.
-func (l *ledger) failed(pod types.NamespacedName, uid types.UID, now time.Time) time.Duration {
+// succeeded takes note that a plan was carried out. Where it is the same plan as
+// the last time, somebody undid it: it must not be fought over at full speed.
+func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.of(pod, uid)
-	pause := longPause
-	if r.failures < 10 {
-		pause = min(longPause, firstPause<<r.failures)
+	e := l.of(plan.Pod, plan.UID)
+	e.wrote, e.wroteAt = resourceVersion, now
+	signature := plan.signature()
+	if e.done == signature {
+		e.backOff(signature, now)
+		return
 	}
-	r.failures++
-	r.retry = now.Add(pause)
+	e.done, e.tried, e.times, e.retry = signature, "", 0, time.Time{}
+}
+
+// failed takes note that a plan could not be carried out, and returns how long
+// to let the pod be.
+func (l *ledger) failed(plan *Plan, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.of(plan.Pod, plan.UID).backOff(plan.signature(), now)
+}
+
+// backOff makes the pause after a plan twice as long as after the time before.
+func (e *entry) backOff(signature string, now time.Time) time.Duration {
+	if e.tried != signature {
+		e.tried, e.times = signature, 0
+	}
+	pause := longPause
+	if e.times < 10 {
+		pause = min(longPause, firstPause<<e.times)
+	}
+	e.times++
+	e.retry = now.Add(pause)
 	return pause
 }
 
-// pause returns how long a pod is still to be let be.
-func (l *ledger) pause(pod types.NamespacedName, uid types.UID, now time.Time) time.Duration {
+// pause returns how long a pod is still to be let be. Another plan than the one
+// that was tried is a new case.
+func (l *ledger) pause(plan *Plan, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return max(0, l.of(pod, uid).retry.Sub(now))
+	e := l.of(plan.Pod, plan.UID)
+	if e.tried == "" || e.tried != plan.signature() {
+		return 0
+	}
+	return max(0, e.retry.Sub(now))
 }

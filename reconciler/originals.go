@@ -2,9 +2,11 @@ package reconciler
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -15,7 +17,7 @@ import (
 type originals struct {
 	annotations map[string]string
 	// sized tells that the pod was sized before: then its spec is no
-	// original any more.
+	// original any more, whatever became of the annotations.
 	sized bool
 	// unrecorded collects the annotations that are missing.
 	unrecorded map[string]string
@@ -23,17 +25,25 @@ type originals struct {
 
 func newOriginals(pod *corev1.Pod) *originals {
 	_, sized := pod.Annotations[contract.AppliedInstanceType]
-	return &originals{annotations: pod.Annotations, sized: sized}
+	return &originals{annotations: pod.Annotations, sized: sized || resizedByUs(pod)}
+}
+
+// resizedByUs tells whether the API server's record of who owns the pod's
+// fields has a resize of ours. It stays where somebody removes our annotations.
+func resizedByUs(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Subresource == "resize" && m.Manager == contract.FieldManager
+	})
 }
 
 // container returns what the author asked for in a container that has current
 // now.
 func (o *originals) container(name string, current sizing.Container) (sizing.Container, error) {
-	cpu, err := o.amount(current.CPU, contract.OriginalCPU(name), contract.OriginalCPULimit(name), milliValue, sizing.CPUText)
+	cpu, err := o.amount(current.CPU, contract.OriginalCPU(name), contract.OriginalCPULimit(name), sizing.Millicores, sizing.CPUText)
 	if err != nil {
 		return sizing.Container{}, err
 	}
-	memory, err := o.amount(current.Memory, contract.OriginalMemory(name), contract.OriginalMemoryLimit(name), value, sizing.MemoryText)
+	memory, err := o.amount(current.Memory, contract.OriginalMemory(name), contract.OriginalMemoryLimit(name), sizing.Bytes, sizing.MemoryText)
 	if err != nil {
 		return sizing.Container{}, err
 	}
@@ -43,7 +53,7 @@ func (o *originals) container(name string, current sizing.Container) (sizing.Con
 // amount reads one resource. What the container does not have now it never
 // had: a resize can neither add nor remove a request, nor do we add a limit. So
 // annotations of what is not there mean nothing.
-func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, read func(resource.Quantity) int64, write func(int64) string) (sizing.Amount, error) {
+func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, read func(resource.Quantity) (int64, bool), write func(int64) string) (sizing.Amount, error) {
 	if current.Request == 0 {
 		return current, nil
 	}
@@ -68,6 +78,10 @@ func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, r
 		return sizing.Amount{}, err
 	case limitRecorded:
 		original.Limit = limit
+	case recorded && current.Limit == current.Request:
+		// Perhaps set so by the published controller: not known to be
+		// what the author wrote, and so not recorded.
+		original.Limit = original.Request
 	default:
 		if recorded {
 			original.Limit = sizing.Unfollow(current, original.Request)
@@ -81,7 +95,7 @@ func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, r
 }
 
 // read returns the amount in an annotation, and whether there is one.
-func (o *originals) read(key string, read func(resource.Quantity) int64) (amount int64, ok bool, err error) {
+func (o *originals) read(key string, read func(resource.Quantity) (int64, bool)) (amount int64, ok bool, err error) {
 	text, ok := o.annotations[key]
 	if !ok {
 		return 0, false, nil
@@ -90,8 +104,12 @@ func (o *originals) read(key string, read func(resource.Quantity) int64) (amount
 	if err != nil {
 		return 0, false, fmt.Errorf("annotation %s: %q is not a quantity", key, text)
 	}
-	if amount = read(q); amount <= 0 {
+	amount, ok = read(q)
+	switch {
+	case q.Sign() <= 0:
 		return 0, false, fmt.Errorf("annotation %s: %q is not above 0", key, text)
+	case !ok:
+		return 0, false, fmt.Errorf("annotation %s: %q is more than any machine has", key, text)
 	}
 	return amount, true, nil
 }
@@ -102,7 +120,3 @@ func (o *originals) record(key, value string) {
 	}
 	o.unrecorded[key] = value
 }
-
-func milliValue(q resource.Quantity) int64 { return q.MilliValue() }
-
-func value(q resource.Quantity) int64 { return q.Value() }

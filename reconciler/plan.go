@@ -54,8 +54,8 @@ type Plan struct {
 	CPUFactor, MemoryFactor ratios.Quotient
 
 	Decision Decision
-	// Reasons has at least one for Align and Skip. For Resize they tell
-	// what held a size back.
+	// Reasons has at least one for Align and Skip, the one that decided
+	// first. For Resize they tell what held a size back.
 	Reasons []Reason
 	// Containers are those of the pod's spec, in its order.
 	Containers []ContainerPlan
@@ -76,6 +76,9 @@ type Reason struct {
 type ContainerPlan struct {
 	Name                       string
 	Original, Current, Desired sizing.Container
+
+	// cpuClamped and memoryClamped tell that a bound decided.
+	cpuClamped, memoryClamped bool
 }
 
 // pending tells whether there is anything to write: to the spec, or to the
@@ -99,6 +102,11 @@ func (p *Plan) resized() bool {
 		}
 	}
 	return false
+}
+
+// signature is the same for plans that write the same to a pod.
+func (p *Plan) signature() string {
+	return p.Revision + " " + p.NodeType + " " + p.describe()
 }
 
 func (p *Plan) because(code contract.Reason, message string) {

@@ -47,6 +47,10 @@ func (p *Planner) Plan(pod *corev1.Pod, node *corev1.Node, table *ratios.Table) 
 		plan.Containers[i] = ContainerPlan{Name: c.Name, Original: current, Current: current, Desired: current}
 	}
 	plan.QOSClass = qosClass(pod, plan.Containers)
+	if node != nil {
+		match, _ := p.NodeTypes.Resolve(node.Labels, table.Knows)
+		plan.NodeType, plan.NodeTypeLabel = match.NodeType, match.Label
+	}
 
 	if veto := p.fill(plan, pod, node, table); veto != nil {
 		plan.Decision = Skip
@@ -64,7 +68,12 @@ func (p *Planner) Plan(pod *corev1.Pod, node *corev1.Node, table *ratios.Table) 
 		}
 	}
 	plan.Decision = Align
-	plan.Reasons = append([]Reason{{contract.AlreadyAligned, "the requests are what node type " + plan.NodeType + " needs"}}, plan.Reasons...)
+	if !plan.heldBack() {
+		plan.Reasons = append([]Reason{{contract.AlreadyAligned, "the requests are what node type " + plan.NodeType + " needs"}}, plan.Reasons...)
+	} else if !plan.resized() {
+		// Nothing was done to the pod, and nothing can be.
+		plan.Decision = Skip
+	}
 	return plan
 }
 
@@ -73,7 +82,7 @@ func (p *Planner) fill(plan *Plan, pod *corev1.Pod, node *corev1.Node, table *ra
 	if veto := safety.Scope(safety.Snapshot{Pod: pod, OwnerKinds: p.OwnerKinds}); veto != nil {
 		return veto
 	}
-	entry, veto := p.ratio(plan, node, table)
+	entry, veto := ratio(plan, node, table, p.NodeTypes)
 	if veto != nil {
 		return veto
 	}
@@ -87,38 +96,40 @@ func (p *Planner) fill(plan *Plan, pod *corev1.Pod, node *corev1.Node, table *ra
 			return &safety.Veto{Reason: contract.InvalidAnnotation, Message: err.Error()}
 		}
 		c.Original = original
-		p.size(plan, c, table.Bounds)
+		c.Desired.CPU, c.cpuClamped = sizing.CPU(original.CPU, sizing.Factor(plan.CPUFactor), sizing.Range(table.Bounds.CPU))
+		c.Desired.Memory, c.memoryClamped = sizing.Memory(original.Memory, sizing.Factor(plan.MemoryFactor), sizing.Range(table.Bounds.Memory))
 	}
 	plan.unrecorded = originals.unrecorded
 	p.holdBack(plan, pod)
+	plan.explainBounds()
 	return safety.Change(plan.QOSClass, after(pod, plan.Containers))
 }
 
 // ratio finds the ratio of the pod's node.
-func (p *Planner) ratio(plan *Plan, node *corev1.Node, table *ratios.Table) (*ratios.Entry, *safety.Veto) {
+func ratio(plan *Plan, node *corev1.Node, table *ratios.Table, nodeTypes nodetype.Resolver) (*ratios.Entry, *safety.Veto) {
 	if node == nil {
 		return nil, &safety.Veto{Reason: contract.NodeNotFound, Message: fmt.Sprintf("node %s is not known", plan.Node)}
 	}
-	match, _ := p.NodeTypes.Resolve(node.Labels, table.Knows)
-	plan.NodeType, plan.NodeTypeLabel = match.NodeType, match.Label
-	if match.NodeType == "" {
-		return nil, &safety.Veto{Reason: contract.NodeTypeUnlabelled, Message: fmt.Sprintf("node %s has none of the labels %s", plan.Node, strings.Join(p.NodeTypes.Labels(), ", "))}
+	if plan.NodeType == "" {
+		return nil, &safety.Veto{Reason: contract.NodeTypeUnlabelled, Message: fmt.Sprintf("node %s has none of the labels %s", plan.Node, strings.Join(nodeTypes.Labels(), ", "))}
 	}
-	entry, ok := table.Lookup(match.NodeType)
+	entry, ok := table.Lookup(plan.NodeType)
 	if !ok {
-		return nil, &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s is of type %q (label %s), which has no ratio", plan.Node, match.NodeType, match.Label)}
+		return nil, &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s is of type %q (label %s), which has no ratio", plan.Node, plan.NodeType, plan.NodeTypeLabel)}
 	}
 	return entry, nil
 }
 
-// size scales one container from its originals.
-func (p *Planner) size(plan *Plan, c *ContainerPlan, bounds ratios.Bounds) {
-	var clamped bool
-	if c.Desired.CPU, clamped = sizing.CPU(c.Original.CPU, sizing.Factor(plan.CPUFactor), sizing.Range(bounds.CPU)); clamped {
-		plan.because(contract.BoundsClamped, fmt.Sprintf("container %s: cpu %s × %.4g is held at %s", c.Name, sizing.CPUText(c.Original.CPU.Request), plan.CPUFactor.Float64(), sizing.CPUText(c.Desired.CPU.Request)))
-	}
-	if c.Desired.Memory, clamped = sizing.Memory(c.Original.Memory, sizing.Factor(plan.MemoryFactor), sizing.Range(bounds.Memory)); clamped {
-		plan.because(contract.BoundsClamped, fmt.Sprintf("container %s: memory %s × %.4g is held at %s", c.Name, sizing.MemoryText(c.Original.Memory.Request), plan.MemoryFactor.Float64(), sizing.MemoryText(c.Desired.Memory.Request)))
+// explainBounds says where a bound decided.
+func (p *Plan) explainBounds() {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		if c.cpuClamped {
+			p.because(contract.BoundsClamped, fmt.Sprintf("container %s: cpu %s × %.4g is held at %s", c.Name, sizing.CPUText(c.Original.CPU.Request), p.CPUFactor.Float64(), sizing.CPUText(c.Desired.CPU.Request)))
+		}
+		if c.memoryClamped {
+			p.because(contract.BoundsClamped, fmt.Sprintf("container %s: memory %s × %.4g is held at %s", c.Name, sizing.MemoryText(c.Original.Memory.Request), p.MemoryFactor.Float64(), sizing.MemoryText(c.Desired.Memory.Request)))
+		}
 	}
 }
 

@@ -143,6 +143,11 @@ func TestPlan(t *testing.T) {
 			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: amounts{"500m", "500m", "1Gi", "1Gi"}},
 		{name: "a policy of restarts does not matter for what stays", pod: pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
 			decision: Resize, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
+		{name: "a resize that was held back in part is no alignment", nodeType: "big",
+			pod:      pod(amounts{"500m", "", "1Gi", ""}, policy(corev1.ResourceMemory), annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
+			decision: Align, reasons: []contract.Reason{contract.RestartRequired}, desired: amounts{"500m", "", "1Gi", ""}},
+		{name: "a bound that leaves memory as it is needs no restart", pod: pod(amounts{"1", "", "64Mi", ""}, policy(corev1.ResourceMemory)), nodeType: "big",
+			decision: Resize, desired: amounts{"500m", "", "64Mi", ""}, reasons: []contract.Reason{contract.BoundsClamped}},
 		{name: "memory limits that must not shrink stay", pod: pod(amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
 			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: amounts{"500m", "", "512Mi", "2Gi"}},
 		{name: "where the class would change with the limit kept, memory stays as a whole", pod: pod(guaranteed), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
@@ -195,6 +200,11 @@ func TestPlanSkips(t *testing.T) {
 		{"a negative original", pod(plain, annotated("original-cpu.app", "-1")), node("n4"), contract.InvalidAnnotation, `"-1" is not above 0`},
 		{"an original limit below its request", pod(amounts{"1", "2", "", ""}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "500m")), node("n4"), contract.InvalidAnnotation, "limit 500m is below the request 1"},
 		{"an original that got lost after a resize", pod(plain, annotated("applied-instance-type", "n4")), node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
+		{"an original that no machine has", pod(plain, annotated("original-cpu.app", "18446744073709552")), node("n4"), contract.InvalidAnnotation, "is more than any machine has"},
+		{"our own resize whose originals were removed", pod(plain, func(p *corev1.Pod) {
+			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}, {Manager: contract.FieldManager, Subresource: "resize"}}
+		}), node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
+		{"a resize that would do nothing but restart", pod(plain, policy(corev1.ResourceCPU)), node("n4"), contract.RestartRequired, "cpu stays, its resizePolicy is RestartContainer"},
 		{"a change of QoS class", pod(amounts{"1", "2", "1Gi", "1Gi"}, annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -249,8 +259,9 @@ func TestWhatIsStillToBeWritten(t *testing.T) {
 		{"stopped after the originals", pod(amounts{"1", "2", "", ""}, with()), true, true, nil},
 		{"stopped after the resize", pod(amounts{"800m", "1600m", "", ""}, with()), true, true, nil},
 		{"done", pod(amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4")), false, true, nil},
-		{"done by the published controller, which kept no limits", pod(amounts{"800m", "800m", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "n4")), false, true,
-			map[string]string{"workload-resizer.io/original-cpu-limit.app": "1"}},
+		{"done by the published controller, which kept no limits", pod(amounts{"800m", "800m", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "n4")), false, true, nil},
+		{"a limit that came after the originals", pod(amounts{"1", "2", "", ""}, annotated("original-cpu.app", "1")), true, true,
+			map[string]string{"workload-resizer.io/original-cpu-limit.app": "2"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}

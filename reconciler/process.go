@@ -3,7 +3,6 @@ package reconciler
 import (
 	"context"
 	"errors"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,10 +11,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
-
-// writeTimeout bounds the writes to one pod. They are not broken off when the
-// process is asked to end, so that it leaves no pod half done.
-const writeTimeout = 25 * time.Second
 
 // next works on one pod of the queue; false when the queue is shut down.
 func (r *Reconciler) next(ctx context.Context) bool {
@@ -27,6 +22,8 @@ func (r *Reconciler) next(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return true // Leave the rest of the queue to the next run.
 	}
+	// Before as well: the queue may have been empty for long.
+	r.ticked()
 	r.process(ctx, key)
 	r.ticked()
 	return true
@@ -39,7 +36,7 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 		return
 	}
 	table := r.Ratios.Table()
-	if table == nil || r.ledger.stale(key, pod.UID, pod.ResourceVersion) {
+	if table == nil || r.ledger.stale(key, pod.UID, pod.ResourceVersion, r.clock.Now()) {
 		return // Queued again with the first table, or with the next state.
 	}
 	plan := r.Planner.Plan(pod, r.node(pod), table)
@@ -57,23 +54,22 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	}
 }
 
-// carryOut has a plan carried out, unless the pod is to be let be after a
-// failure.
+// carryOut has a plan carried out, unless the pod is to be let be for now.
 func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, plan *Plan) {
-	if pause := r.ledger.pause(key, plan.UID, r.clock.Now()); pause > 0 {
+	if pause := r.ledger.pause(plan, r.clock.Now()); pause > 0 {
 		r.queue.AddAfter(key, pause)
 		return
 	}
-	writes, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
-	defer cancel()
-	resourceVersion, err := r.actuator.carryOut(writes, plan)
+	// Writes are not broken off when the process is asked to end, so that it
+	// leaves no pod half done; the client bounds each of them.
+	resourceVersion, err := r.actuator.carryOut(context.WithoutCancel(ctx), plan)
 	if err != nil {
 		r.failed(ctx, key, plan, err)
 		return
 	}
-	r.ledger.wrote(key, plan.UID, resourceVersion)
+	r.ledger.succeeded(plan, resourceVersion, r.clock.Now())
 	for _, reason := range plan.outcome() {
-		r.tell(ctx, plan, reason)
+		r.say(ctx, plan, reason)
 	}
 }
 
@@ -92,19 +88,29 @@ func (p *Plan) outcome() []Reason {
 	return said
 }
 
-// failed takes note of a failure, says it if it is news, and has the pod tried
-// again later.
+// failed has a pod tried again after a failure, and says what failed if people
+// have to know.
 func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan *Plan, err error) {
-	r.queue.AddAfter(key, r.ledger.failed(key, plan.UID, r.clock.Now()))
+	logger := klog.FromContext(ctx).WithValues("pod", key, "node", plan.Node, "nodeType", plan.NodeType)
 	var unsupported *unsupportedError
+	var unrecorded *unrecordedError
 	switch {
-	case outdated(err):
-		klog.FromContext(ctx).V(1).Info("Pod changed meanwhile, planning it again", "pod", key, "err", err)
 	case errors.As(err, &unsupported):
 		r.tell(ctx, plan, Reason{contract.ResizeUnsupported, err.Error()})
+	case outdated(err):
+		// No failure of the plan: the next state of the pod gives the
+		// next plan.
+		logger.V(1).Info("Pod changed meanwhile, planning it again", "err", err)
+		r.queue.AddAfter(key, firstPause)
+		return
+	case errors.As(err, &unrecorded):
+		logger.Error(err, "Pod has its sizes, but that is not recorded yet")
+	case statusCode(err) == 0:
+		logger.Error(err, "API server gave no answer")
 	default:
 		r.tell(ctx, plan, Reason{contract.ResizeFailed, err.Error()})
 	}
+	r.queue.AddAfter(key, r.ledger.failed(plan, r.clock.Now()))
 }
 
 // outdated tells the errors that only say that the plan was made from a state
@@ -125,12 +131,16 @@ func outdated(err error) bool {
 	return false
 }
 
-// tell says something of a pod in log, metrics and an event, unless it was the
-// last thing that was said of it.
+// tell says something of a pod, unless it was the last thing that was said of
+// it.
 func (r *Reconciler) tell(ctx context.Context, plan *Plan, said Reason) {
-	if !r.ledger.news(plan.Pod, plan.UID, said) {
-		return
+	if r.ledger.news(plan.Pod, plan.UID, said) {
+		r.say(ctx, plan, said)
 	}
+}
+
+// say says something of a pod in log, metrics and an event.
+func (r *Reconciler) say(ctx context.Context, plan *Plan, said Reason) {
 	r.metrics.outcome(said.Code)
 	logger := klog.FromContext(ctx).WithValues("pod", plan.Pod, "node", plan.Node, "nodeType", plan.NodeType)
 	switch said.Code.Severity() {

@@ -23,8 +23,10 @@ import (
 
 // Config is what a Reconciler is made of. All fields must be set.
 type Config struct {
-	// Client reads and writes pods and reads nodes.
+	// Client watches pods and nodes.
 	Client kubernetes.Interface
+	// Writer writes pods; it has to bound the time of each request.
+	Writer kubernetes.Interface
 	// Ratios is where the table is.
 	Ratios *ratios.Store
 	// Planner decides. What the API server's version allows is added by Run.
@@ -48,12 +50,16 @@ type Reconciler struct {
 	nodes    listersv1.NodeLister
 	synced   atomic.Bool
 
-	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue    workqueue.TypedDelayingInterface[types.NamespacedName]
 	ledger   *ledger
 	actuator *actuator
 	metrics  *metrics
 	clock    clock.Clock
-	// progress is when a worker last finished something, in Unix nanoseconds.
+	// unread is why pods and nodes are not read, nil if they are or nothing is
+	// known to be wrong.
+	unread atomic.Pointer[error]
+	// progress is when a worker last began or finished something, in Unix
+	// nanoseconds.
 	progress atomic.Int64
 }
 
@@ -70,10 +76,9 @@ func New(config Config) (*Reconciler, error) {
 		pods:     factory.Core().V1().Pods().Lister(),
 		podIndex: factory.Core().V1().Pods().Informer().GetIndexer(),
 		nodes:    factory.Core().V1().Nodes().Lister(),
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstPause, longPause)),
+		queue:    workqueue.NewTypedDelayingQueue[types.NamespacedName](),
 		ledger:   newLedger(m),
-		actuator: &actuator{client: config.Client, clock: clock.RealClock{}, metrics: m},
+		actuator: &actuator{client: config.Writer, clock: clock.RealClock{}, metrics: m},
 		metrics:  m,
 		clock:    clock.RealClock{},
 	}
@@ -110,7 +115,6 @@ func (r *Reconciler) Run(ctx context.Context) error {
 		})
 	}
 	changes := r.Ratios.Watch()
-	r.enqueueAll()
 	revision := ""
 	for {
 		// The table may have come or changed before the watch began.
@@ -130,6 +134,14 @@ func (r *Reconciler) Run(ctx context.Context) error {
 
 // watch makes changes of pods and nodes queue the pods concerned.
 func (r *Reconciler) watch() error {
+	for _, informer := range []cache.SharedIndexInformer{r.factory.Core().V1().Pods().Informer(), r.factory.Core().V1().Nodes().Informer()} {
+		if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
+			cache.DefaultWatchErrorHandler(ctx, reflector, err)
+			r.unread.Store(&err)
+		}); err != nil {
+			return fmt.Errorf("watch pods and nodes: %w", err)
+		}
+	}
 	_, err := r.factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { r.enqueue(obj.(*corev1.Pod)) },
 		UpdateFunc: func(old, obj any) {
@@ -154,6 +166,14 @@ func (r *Reconciler) watch() error {
 		UpdateFunc: func(old, obj any) {
 			if !r.sameType(old.(*corev1.Node), obj.(*corev1.Node)) {
 				r.enqueueNode(obj.(*corev1.Node).Name)
+			}
+		},
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			if node, ok := obj.(*corev1.Node); ok {
+				r.enqueueNode(node.Name)
 			}
 		},
 	})
@@ -197,8 +217,8 @@ func (r *Reconciler) enqueueAll() {
 
 func (r *Reconciler) ticked() { r.progress.Store(r.clock.Now().UnixNano()) }
 
-// stuckAfter is how long the queue may stand still before the loop counts as
-// stuck; no single write takes nearly as long.
+// stuckAfter is how long all workers may be at what they are at, with more in
+// the queue, before the loop counts as stuck; no pod takes nearly as long.
 const stuckAfter = 5 * time.Minute
 
 // Live returns an error if the loop is stuck: there is work, and nothing of it
@@ -208,18 +228,22 @@ func (r *Reconciler) Live() error {
 		return nil
 	}
 	if idle := r.clock.Since(time.Unix(0, r.progress.Load())); idle > stuckAfter {
-		return fmt.Errorf("%d pods are queued and none was finished for %s", r.queue.Len(), idle.Round(time.Second))
+		return fmt.Errorf("%d pods are queued and no worker has got on for %s", r.queue.Len(), idle.Round(time.Second))
 	}
 	return nil
 }
 
 // Ready returns an error that says what is missing while plans cannot be made.
 func (r *Reconciler) Ready() error {
-	if r.Ratios.Table() == nil {
-		return &NotReadyError{RatiosNotReady, r.Ratios.Problem()}
+	if _, err := r.Ratios.Ready(); err != nil {
+		return &NotReadyError{RatiosNotReady, err}
 	}
 	if !r.synced.Load() {
-		return &NotReadyError{CacheNotReady, errCacheNotReady}
+		err := errCacheNotReady
+		if cause := r.unread.Load(); cause != nil {
+			err = fmt.Errorf("%w: %w", errCacheNotReady, *cause)
+		}
+		return &NotReadyError{CacheNotReady, err}
 	}
 	return nil
 }

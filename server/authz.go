@@ -12,29 +12,19 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// access is what a method lets its caller do.
-type access int
-
-const (
-	// public methods tell nothing about the cluster.
-	public access = iota
-	// read methods tell about the cluster and change nothing.
-	read
-)
-
 // methods names every method of the server. A method that is not here is
 // denied. While the server listens on loopback only, whoever can reach it runs
 // on this machine and may call every method here.
-var methods = map[string]access{
-	workloadresizerv1.RatioService_ListRatios_FullMethodName:               read,
-	workloadresizerv1.RatioService_GetRatio_FullMethodName:                 read,
-	workloadresizerv1.PlanService_PreviewPod_FullMethodName:                read,
-	workloadresizerv1.PlanService_PreviewPlans_FullMethodName:              read,
-	healthv1.Health_Check_FullMethodName:                                   public,
-	healthv1.Health_List_FullMethodName:                                    public,
-	healthv1.Health_Watch_FullMethodName:                                   public,
-	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      public,
-	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: public,
+var methods = map[string]struct{}{
+	workloadresizerv1.RatioService_ListRatios_FullMethodName:               {},
+	workloadresizerv1.RatioService_GetRatio_FullMethodName:                 {},
+	workloadresizerv1.PlanService_PreviewPod_FullMethodName:                {},
+	workloadresizerv1.PlanService_PreviewPlans_FullMethodName:              {},
+	healthv1.Health_Check_FullMethodName:                                   {},
+	healthv1.Health_List_FullMethodName:                                    {},
+	healthv1.Health_Watch_FullMethodName:                                   {},
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      {},
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {},
 }
 
 func authorize(method string) error {

@@ -8,7 +8,8 @@ import (
 )
 
 // httpHandler serves the probes and the metrics.
-func httpHandler(config Config) http.Handler {
+func (s *Server) httpHandler() http.Handler {
+	config := s.config
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		if err := config.Reconciler.Live(); err != nil {
@@ -18,6 +19,10 @@ func httpHandler(config Config) http.Handler {
 		_, _ = fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if s.ending.Load() {
+			http.Error(w, "not ready: shutting down", http.StatusServiceUnavailable)
+			return
+		}
 		if err := config.Reconciler.Ready(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return

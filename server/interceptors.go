@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
@@ -13,9 +12,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"k8s.io/klog/v2"
 )
-
-// defaultDeadline bounds unary calls whose caller set no deadline.
-const defaultDeadline = 30 * time.Second
 
 // The order is the same for unary calls and streams: metrics first, so that
 // denied calls count; recovery inside them, so that a panic is counted and
@@ -27,7 +23,6 @@ func unaryInterceptors(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterc
 		logging.UnaryServerInterceptor(logger(), logOptions()),
 		recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(recovered)),
 		authorizeUnary,
-		deadline,
 	}
 }
 
@@ -54,13 +49,4 @@ func logOptions() logging.Option { return logging.WithLogOnEvents(logging.Finish
 func recovered(ctx context.Context, cause any) error {
 	klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Call panicked", "stack", string(debug.Stack()))
 	return statusError(codes.Internal, reasonInternal, "the server failed on this call; its log says why")
-}
-
-func deadline(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, defaultDeadline)
-		defer cancel()
-	}
-	return handler(ctx, request)
 }

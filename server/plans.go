@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -52,7 +53,7 @@ func (s *planService) PreviewPlans(request *workloadresizerv1.PreviewPlansReques
 		}
 	}
 	if err := stream.Context().Err(); err != nil {
-		return err
+		return status.FromContextError(err).Err()
 	}
 	return stream.Send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: summary}})
 }

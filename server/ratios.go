@@ -20,10 +20,11 @@ type ratioService struct {
 
 // table returns the table in force, or the error that there is none.
 func (s *ratioService) table() (*ratios.Table, error) {
-	if table := s.store.Table(); table != nil {
-		return table, nil
+	table, err := s.store.Ready()
+	if err != nil {
+		return nil, statusError(codes.Unavailable, reasonRatiosNotReady, fmt.Sprintf("not ready: %v", err))
 	}
-	return nil, statusError(codes.Unavailable, reasonRatiosNotReady, fmt.Sprintf("not ready: %v", s.store.Problem()))
+	return table, nil
 }
 
 func (s *ratioService) ListRatios(context.Context, *workloadresizerv1.ListRatiosRequest) (*workloadresizerv1.ListRatiosResponse, error) {

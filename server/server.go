@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
@@ -46,6 +47,8 @@ type Server struct {
 	grpc   *grpc.Server
 	http   *http.Server
 	health *health.Server
+	// ending tells that the server was asked to end.
+	ending atomic.Bool
 }
 
 // New returns a server that does nothing until Run.
@@ -68,7 +71,7 @@ func New(config Config) *Server {
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	metrics.InitializeMetrics(s.grpc)
-	s.http = &http.Server{Handler: httpHandler(config), ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: s.httpHandler(), ReadHeaderTimeout: 10 * time.Second}
 	return s
 }
 
@@ -107,6 +110,7 @@ func ended(attempt string, err error) error {
 
 // shutdown refuses new calls and gives those under way shutdownGrace.
 func (s *Server) shutdown() {
+	s.ending.Store(true)
 	s.health.Shutdown()
 	stopped := make(chan struct{})
 	go func() {
@@ -115,13 +119,14 @@ func (s *Server) shutdown() {
 	}()
 	grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
 	defer cancel()
-	// Probes and metrics are short; what is not done in time is cut off.
-	_ = s.http.Shutdown(grace)
 	select {
 	case <-stopped:
 	case <-grace.Done():
 		s.grpc.Stop()
 		<-stopped
 	}
+	// Last, so that probes are answered while calls end. They and metrics are
+	// short; what is not done in time is cut off.
+	_ = s.http.Shutdown(grace)
 	_ = s.http.Close()
 }

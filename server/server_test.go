@@ -56,6 +56,7 @@ func start(t *testing.T, state ratios.Update) *running {
 	store := ratios.NewStore(source)
 	loop, err := reconciler.New(reconciler.Config{
 		Client:  kubernetes.NewForConfigOrDie(&rest.Config{Host: "https://127.0.0.1:1"}),
+		Writer:  kubernetes.NewForConfigOrDie(&rest.Config{Host: "https://127.0.0.1:1"}),
 		Ratios:  store,
 		Events:  reconciler.NoEvents(),
 		Metrics: prometheus.NewRegistry(),
@@ -269,25 +270,5 @@ func TestAPanicTellsTheCallerNothingOfOurInsides(t *testing.T) {
 	checkError(t, err, codes.Internal, "INTERNAL", "the server failed on this call")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the caller sees %v", err)
-	}
-}
-
-func TestUnaryCallsHaveADeadline(t *testing.T) {
-	own, cancel := context.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
-	for name, tc := range map[string]struct {
-		ctx  context.Context
-		most time.Duration
-	}{"default": {t.Context(), defaultDeadline}, "the caller's": {own, time.Hour}} {
-		_, err := deadline(tc.ctx, nil, nil, func(ctx context.Context, _ any) (any, error) {
-			d, ok := ctx.Deadline()
-			if left := time.Until(d); !ok || left > tc.most || left < tc.most-time.Minute {
-				t.Errorf("%s: deadline %v, %v", name, left, ok)
-			}
-			return nil, nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -45,7 +45,7 @@ func TestUnreachableServerSaysWhatToDo(t *testing.T) {
 	address := nobody(t)
 	want := "error: no workload-resizer server answers at " + address + ": dial tcp " + address + ": connect: connection refused\n" +
 		"start one with \"workload-resizer serve\", or forward the port of the one in the cluster with\n" +
-		"  kubectl -n workload-resizer-system port-forward service/workload-resizer 7443\n" +
+		"  kubectl -n workload-resizer-system port-forward POD 7443\n" +
 		"or name another address with --server or RESIZECTL_SERVER\n"
 	for _, args := range everyCall {
 		code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)

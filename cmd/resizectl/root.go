@@ -36,7 +36,7 @@ const rootExamples = `  # What the node types are worth
   resizectl plan -A`
 
 // portForward is how the port of a server in a cluster comes to this machine.
-const portForward = "kubectl -n workload-resizer-system port-forward service/workload-resizer 7443"
+const portForward = "kubectl -n workload-resizer-system port-forward POD 7443"
 
 // run executes the command line and returns its exit code.
 func run(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {

@@ -100,7 +100,7 @@ func metricTable(t *testing.T) string {
 	registry := prometheus.NewRegistry()
 	store := ratios.NewStore()
 	loop, err := reconciler.New(reconciler.Config{
-		Client: kubernetes.NewForConfigOrDie(&rest.Config{}), Ratios: store, Events: reconciler.NoEvents(), Metrics: registry, Workers: 1,
+		Client: kubernetes.NewForConfigOrDie(&rest.Config{}), Writer: kubernetes.NewForConfigOrDie(&rest.Config{}), Ratios: store, Events: reconciler.NoEvents(), Metrics: registry, Workers: 1,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -62,12 +63,13 @@ func serve(ctx context.Context, o *options) error {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	events := reconciler.NoEvents()
 	if !o.dryRun {
-		events = reconciler.NewEvents(ctx, clients.events)
+		events = reconciler.NewEvents(clients.events)
 	}
 	defer events.Shutdown()
 	store := ratios.NewStore(configmap.New(clients.main, o.configNamespace, o.configName, events.ConfigRejected))
 	loop, err := reconciler.New(reconciler.Config{
 		Client:  clients.main,
+		Writer:  clients.writer,
 		Ratios:  store,
 		Planner: reconciler.Planner{OwnerKinds: o.ownerKinds, NodeTypes: nodetype.New(o.nodeTypeLabel)},
 		Events:  events,
@@ -101,9 +103,14 @@ func runAll(ctx context.Context, parts ...func(context.Context) error) error {
 	return errors.Join(errs...)
 }
 
+// writeTimeout bounds one write to a pod. Time spent waiting for the client's own
+// rate does not count.
+const writeTimeout = 20 * time.Second
+
 // clients are the connections to the API server. Events have a budget of their
-// own, so that they never hold up a resize.
-type clients struct{ main, events kubernetes.Interface }
+// own, so that they never hold up a resize; writes are bounded in time, which
+// watches must not be.
+type clients struct{ main, writer, events kubernetes.Interface }
 
 func newClients(o *options) (*clients, error) {
 	config, err := restConfig(o.kubeconfig)
@@ -114,15 +121,19 @@ func newClients(o *options) (*clients, error) {
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 
-	forMain, forEvents := rest.CopyConfig(config), rest.CopyConfig(config)
-	forMain.QPS, forMain.Burst = o.qps, o.burst
-	forEvents.QPS, forEvents.Burst = o.qps, o.burst
+	config.QPS, config.Burst = o.qps, o.burst
+	bounded := rest.CopyConfig(config)
+	bounded.Timeout = writeTimeout
 	c := &clients{}
-	if c.main, err = kubernetes.NewForConfig(forMain); err != nil {
-		return nil, fmt.Errorf("set up the client of the API server: %w", err)
-	}
-	if c.events, err = kubernetes.NewForConfig(forEvents); err != nil {
-		return nil, fmt.Errorf("set up the client for events: %w", err)
+	for _, client := range []struct {
+		into   *kubernetes.Interface
+		config *rest.Config
+	}{{&c.main, config}, {&c.writer, bounded}, {&c.events, bounded}} {
+		set, err := kubernetes.NewForConfig(client.config)
+		if err != nil {
+			return nil, fmt.Errorf("set up a client of the API server: %w", err)
+		}
+		*client.into = set
 	}
 	return c, nil
 }

@@ -115,8 +115,9 @@ func (f *faults) perf(into *float64) func(string, *yaml.Node) {
 	}
 }
 
-// quantity reads a Kubernetes quantity whose sign is at least leastSign.
-func (f *faults) quantity(into *resource.Quantity, leastSign int) func(string, *yaml.Node) {
+// quantity reads a Kubernetes quantity whose sign is at least leastSign and that
+// is at most most.
+func (f *faults) quantity(into *resource.Quantity, leastSign int, most resource.Quantity) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		q, err := resource.ParseQuantity(n.Value)
 		switch {
@@ -124,6 +125,8 @@ func (f *faults) quantity(into *resource.Quantity, leastSign int) func(string, *
 			f.add(path, "line %d: want a quantity such as \"50m\" or \"64Mi\", got %s", n.Line, describe(n))
 		case q.Sign() < leastSign:
 			f.add(path, "line %d: %s is too small; leave it out for no bound", n.Line, describe(n))
+		case q.Cmp(most) > 0:
+			f.add(path, "line %d: %s is too large; leave it out for no bound", n.Line, describe(n))
 		default:
 			*into = q
 		}

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -23,12 +25,16 @@ import (
 // into a layer whose ratios have the given provenance. An end of the bounds that
 // is not set is open. The error lists all faults.
 func Parse(text []byte, from ratios.Provenance) (*ratios.Layer, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	var document, second yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the configuration is empty")
+	case err != nil:
 		return nil, fmt.Errorf("read YAML: %w", err)
 	}
-	if len(document.Content) == 0 {
-		return nil, errors.New("the configuration is empty")
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, errors.New("the configuration must be one YAML document; there is more after ---")
 	}
 	var f faults
 	layer := f.layer(document.Content[0], from)
@@ -52,8 +58,8 @@ func (f *faults) layer(n *yaml.Node, from ratios.Provenance) *ratios.Layer {
 		},
 		"bounds": func(path string, n *yaml.Node) {
 			f.fields(path, n, map[string]func(string, *yaml.Node){
-				"cpu":    f.bounds(&layer.Bounds.CPU, func(q resource.Quantity) int64 { return q.MilliValue() }),
-				"memory": f.bounds(&layer.Bounds.Memory, func(q resource.Quantity) int64 { return q.Value() }),
+				"cpu":    f.bounds(&layer.Bounds.CPU, mostCPU, func(q resource.Quantity) int64 { return q.MilliValue() }),
+				"memory": f.bounds(&layer.Bounds.Memory, mostMemory, func(q resource.Quantity) int64 { return q.Value() }),
 			})
 		},
 	})
@@ -84,12 +90,18 @@ func (f *faults) ratio(path string, n *yaml.Node, from ratios.Provenance) ratios
 	return r
 }
 
-func (f *faults) bounds(into *ratios.Range, amount func(resource.Quantity) int64) func(string, *yaml.Node) {
+// Larger bounds are a slip of the pen, and would not fit in 64 bits.
+var (
+	mostCPU    = resource.MustParse("1G")
+	mostMemory = resource.MustParse("1Ei")
+)
+
+func (f *faults) bounds(into *ratios.Range, most resource.Quantity, amount func(resource.Quantity) int64) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		var low, high resource.Quantity
 		f.fields(path, n, map[string]func(string, *yaml.Node){
-			"min": f.quantity(&low, 0),
-			"max": f.quantity(&high, 1),
+			"min": f.quantity(&low, 0, most),
+			"max": f.quantity(&high, 1, most),
 		})
 		*into = ratios.Range{Min: amount(low), Max: amount(high)}
 		if into.Max > 0 && into.Min > into.Max {

@@ -76,6 +76,9 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 		{"no quantity", strings.Replace(published, "64Mi", "64 MB", 1), []string{`bounds.memory.min: line 9: want a quantity such as "50m" or "64Mi", got "64 MB"`}},
 		{"negative quantity", strings.Replace(published, "64Mi", "-1", 1), []string{`bounds.memory.min: line 9: "-1" is too small`}},
 		{"an upper bound of nothing", strings.Replace(published, `"16"`, `"0m"`, 1), []string{`bounds.cpu.max: line 8: "0m" is too small; leave it out for no bound`}},
+		{"a bound that no machine reaches", strings.Replace(published, `"16"`, `"10E"`, 1), []string{`bounds.cpu.max: line 8: "10E" is too large; leave it out for no bound`}},
+		{"a memory bound that no machine reaches", strings.Replace(published, `"32Gi"`, `"1e30"`, 1), []string{`bounds.memory.max: line 9: "1e30" is too large`}},
+		{"more than one document", published + "---\nmore: 1\n", []string{"one YAML document"}},
 		{"all at once", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
 			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: "x" is not`}},
 	} {

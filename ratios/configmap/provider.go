@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/informers"
@@ -55,9 +56,7 @@ func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 	r := &reader{Provider: p, report: report}
 	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
 		cache.DefaultWatchErrorHandler(ctx, reflector, err)
-		// Once the ConfigMap was read, trouble with the connection says
-		// nothing about its content.
-		r.unlessSeen(fmt.Errorf("read %s: %w", p, err))
+		r.trouble(fmt.Errorf("read %s: %w", p, err))
 	}); err != nil {
 		return fmt.Errorf("watch %s: %w", p, err)
 	}
@@ -127,6 +126,20 @@ func (r *reader) gone() {
 	defer r.mu.Unlock()
 	r.version = ""
 	r.report(ratios.Update{Err: r.notFound()})
+}
+
+// trouble reports that the ConfigMap could not be read. Once it was read,
+// trouble with the connection says nothing about its content and passes; only
+// that it may not be read any more lasts.
+func (r *reader) trouble(err error) {
+	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+		r.unlessSeen(err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.version = "" // The next list reports the content anew.
+	r.report(ratios.Update{Err: err})
 }
 
 // unlessSeen reports what keeps the ConfigMap from being read the first time.

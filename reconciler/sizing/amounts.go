@@ -13,29 +13,52 @@ type Amount struct{ Request, Limit int64 }
 // Container is what one container asks for.
 type Container struct{ CPU, Memory Amount }
 
-// FromResources reads cpu (in whole millicores, as the API server stores them)
-// and memory (in bytes, a fraction rounded up) of a container.
+// The most that is read of any quantity: a billion cores, and 1Ei. No machine
+// has as much, and what is beyond may not fit in 64 bits.
+var (
+	mostCPU    = resource.MustParse("1G")
+	mostMemory = resource.MustParse("1Ei")
+)
+
+// Millicores returns cpu in whole millicores, rounded up; false where it is
+// negative or more than any machine has, and then the nearest amount that is
+// not.
+func Millicores(q resource.Quantity) (int64, bool) {
+	switch {
+	case q.Sign() < 0:
+		return 0, false
+	case q.Cmp(mostCPU) > 0:
+		return mostCPU.MilliValue(), false
+	}
+	return q.MilliValue(), true
+}
+
+// Bytes is Millicores for memory in whole bytes.
+func Bytes(q resource.Quantity) (int64, bool) {
+	switch {
+	case q.Sign() < 0:
+		return 0, false
+	case q.Cmp(mostMemory) > 0:
+		return mostMemory.Value(), false
+	}
+	return q.Value(), true
+}
+
+// FromResources reads cpu and memory of a container.
 func FromResources(r corev1.ResourceRequirements) Container {
 	return Container{
-		CPU:    Amount{milli(r.Requests), milli(r.Limits)},
-		Memory: Amount{bytes(r.Requests), bytes(r.Limits)},
+		CPU:    Amount{read(r.Requests, corev1.ResourceCPU, Millicores), read(r.Limits, corev1.ResourceCPU, Millicores)},
+		Memory: Amount{read(r.Requests, corev1.ResourceMemory, Bytes), read(r.Limits, corev1.ResourceMemory, Bytes)},
 	}
 }
 
-func milli(list corev1.ResourceList) int64 {
-	q, ok := list[corev1.ResourceCPU]
+func read(list corev1.ResourceList, name corev1.ResourceName, convert func(resource.Quantity) (int64, bool)) int64 {
+	q, ok := list[name]
 	if !ok {
 		return 0
 	}
-	return q.MilliValue()
-}
-
-func bytes(list corev1.ResourceList) int64 {
-	q, ok := list[corev1.ResourceMemory]
-	if !ok {
-		return 0
-	}
-	return q.Value()
+	amount, _ := convert(q)
+	return amount
 }
 
 // CPUText is an amount of millicores as Kubernetes writes it, e.g. "800m".

@@ -30,7 +30,7 @@ func TestCluster(t *testing.T) {
 	t.Run("nodes are ready, labelled and of the size asked for", func(t *testing.T) { testNodes(t, client) })
 	t.Run("the version is the real one", func(t *testing.T) {
 		version, err := client.Discovery().ServerVersion()
-		if err != nil || version.GitVersion != "v1.36.3" {
+		if err != nil || version.GitVersion != kubernetesVersion {
 			t.Errorf("got %v, %v", version, err)
 		}
 	})
@@ -40,14 +40,14 @@ func TestCluster(t *testing.T) {
 	t.Run("credentials are for their owner only", func(t *testing.T) { testModes(t, dir) })
 	t.Run("status is healthy", func(t *testing.T) {
 		status := mustRun(t, "status", "--dir", dir)
-		for _, want := range []string{"kube-apiserver", "node-n4-0", "v1.36.3", "2/2", filepath.Join(dir, "kubeconfig")} {
+		for _, want := range []string{"kube-apiserver", "node-n4-0", kubernetesVersion, "2/2", filepath.Join(dir, "kubeconfig")} {
 			if !strings.Contains(status.stdout, want) {
 				t.Errorf("%q is missing from\n%s", want, status.stdout)
 			}
 		}
 	})
 	t.Run("a second up is refused", func(t *testing.T) {
-		again := runCommand(t, "up", "--dir", dir)
+		again := runCommand(t, upArguments(dir)...)
 		if again.exitCode != 1 || !strings.Contains(again.stderr, "testcluster down --dir "+dir) {
 			t.Errorf("got exit code %d and %q", again.exitCode, again.stderr)
 		}
@@ -159,7 +159,7 @@ func testModes(t *testing.T, dir string) {
 
 func testCrash(t *testing.T, dir string) {
 	before := pids(t, dir)
-	crashed := before["kube-apiserver"]
+	crashed := pidOf(t, dir, "kube-apiserver")
 	if err := syscall.Kill(crashed, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func testCrash(t *testing.T, dir string) {
 	if status.exitCode != 1 || !strings.Contains(status.stdout, "dead") {
 		t.Errorf("status: exit code %d\n%s%s", status.exitCode, status.stdout, status.stderr)
 	}
-	again := mustRun(t, "up", "--dir", dir)
+	again := mustRun(t, upArguments(dir)...)
 	if !strings.Contains(again.stderr, "found the leftover") || !strings.Contains(again.stderr, "dead: kube-apiserver") {
 		t.Errorf("up does not say that it found a leftover: %s", again.stderr)
 	}

@@ -55,6 +55,25 @@ func TestComponentsStopAndStart(t *testing.T) {
 	resize(t, client, "pod", "main", resources("300m", "64Mi", "300m", "64Mi"))
 	awaitResized(t, client, "pod", "main", resources("300m", "64Mi", "300m", "64Mi"))
 
+	t.Run("a component that is run by hand writes to no file that it finds open", func(t *testing.T) {
+		mine := filepath.Join(t.TempDir(), "mine")
+		if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.OpenFile(mine, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		command := exec.Command(binary, "run", "--dir", dir, "etcd")
+		command.ExtraFiles = []*os.File{file}
+		if output, _ := command.CombinedOutput(); command.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "pid file") {
+			t.Errorf("got %v and %q", command.ProcessState, output)
+		}
+		if content, err := os.ReadFile(mine); err != nil || string(content) != "mine" {
+			t.Errorf("the file holds %q, %v", content, err)
+		}
+	})
 	t.Run("an unknown component is an error", func(t *testing.T) {
 		result := runCommand(t, "stop", "--dir", dir, "node-n5-0")
 		if result.exitCode != 1 || !strings.Contains(result.stderr, "node-n4-0") {
@@ -92,7 +111,7 @@ func TestClusterEndsWithItsOwner(t *testing.T) {
 // function that waits for its end and returns what it wrote on stderr.
 func startUp(t *testing.T, dir string) (*exec.Cmd, func() string) {
 	t.Helper()
-	command := exec.Command(binary, "up", "--dir", dir)
+	command := exec.Command(binary, upArguments(dir)...)
 	stderr, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,15 +121,21 @@ func startUp(t *testing.T, dir string) (*exec.Cmd, func() string) {
 	}
 	var output strings.Builder
 	lines := bufio.NewScanner(stderr)
-	for lines.Scan() && !strings.Contains(lines.Text(), "etcd is ready") {
-	}
-	return command, func() string {
+	wait := func() string {
 		for lines.Scan() {
 			output.WriteString(lines.Text() + "\n")
 		}
 		_ = command.Wait() // It was ended by a signal.
 		return output.String()
 	}
+	for lines.Scan() {
+		output.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "etcd is ready") {
+			return command, wait
+		}
+	}
+	t.Fatalf("up has ended before etcd was ready:\n%s", wait())
+	return nil, nil
 }
 
 func TestInterruptedUpLeavesNothing(t *testing.T) {
@@ -124,6 +149,9 @@ func TestInterruptedUpLeavesNothing(t *testing.T) {
 	if code := command.ProcessState.ExitCode(); code != 1 {
 		t.Errorf("exit code %d: %s", code, output)
 	}
+	if !strings.Contains(output, "interrupted") || !strings.Contains(output, "cleaned up") {
+		t.Errorf("it does not say that it was interrupted and cleaned up: %s", output)
+	}
 	if left := processesOf(t, dir); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
@@ -136,7 +164,7 @@ func TestFailedUpNamesTheComponentAndEndsTheRest(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	command, wait := startUp(t, dir)
-	if err := syscall.Kill(pids(t, dir)["etcd"], syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(pidOf(t, dir, "etcd"), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	output := wait()
@@ -163,7 +191,7 @@ func TestUpRefuses(t *testing.T) {
 		defer listener.Close()
 		port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 		dir := newDir(t)
-		wantRefusal(t, "kube-apiserver", "up", "--dir", dir, "--port", port)
+		wantRefusal(t, "kube-apiserver", upArguments(dir, "--port", port)...)
 		if exists(dir) {
 			t.Errorf("%s is left", dir)
 		}
@@ -177,7 +205,7 @@ func TestUpRefuses(t *testing.T) {
 		if err := os.WriteFile(foreign, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		wantRefusal(t, "belongs to no cluster", "up", "--dir", dir)
+		wantRefusal(t, "belongs to no cluster", upArguments(dir)...)
 		mustRun(t, "down", "--dir", dir)
 		if !exists(foreign) {
 			t.Errorf("%s was removed", foreign)
@@ -188,11 +216,27 @@ func TestUpRefuses(t *testing.T) {
 		if err := owner.Run(); err != nil {
 			t.Fatal(err)
 		}
-		wantRefusal(t, "owner", "up", "--dir", newDir(t), "--owner", strconv.Itoa(owner.Process.Pid))
+		wantRefusal(t, "--owner", upArguments(newDir(t), "--owner", strconv.Itoa(owner.Process.Pid))...)
 	})
-	t.Run("nodes that make no sense", func(t *testing.T) {
-		wantRefusal(t, "nodes", "up", "--dir", newDir(t), "--nodes", "n4")
-	})
+	for _, test := range []struct{ flag, value string }{
+		{"--nodes", "n4"},
+		{"--node-cpu", "0"},
+		{"--node-memory", "63Mi"},
+		{"--node-memory", "much"},
+		{"--node-label", "kubernetes.io/arch"},
+		{"--node-label", "kubernetes.io/type"},
+		{"--port", "-1"},
+		{"--port", "65536"},
+		{"--owner", "-1"},
+	} {
+		t.Run(test.flag+" "+test.value, func(t *testing.T) {
+			dir := newDir(t)
+			wantRefusal(t, strings.TrimPrefix(test.flag, "--"), upArguments(dir, test.flag, test.value)...)
+			if exists(dir) {
+				t.Errorf("%s is left", dir)
+			}
+		})
+	}
 }
 
 func wantRefusal(t *testing.T, want string, arguments ...string) {

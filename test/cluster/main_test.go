@@ -2,10 +2,12 @@ package main_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,28 +18,38 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// binary is the program under test.
+// binary is the program under test, the one that users get.
 var binary string
 
-// linkerFlags give the cluster the version that it really has.
-const linkerFlags = "-X k8s.io/component-base/version.gitVersion=v1.36.3" +
-	" -X k8s.io/component-base/version.gitMajor=1" +
-	" -X k8s.io/component-base/version.gitMinor=36"
+// kubernetesVersion is the one that the cluster is to have.
+var kubernetesVersion string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "testcluster-bin-")
-	if err != nil {
-		panic(err)
-	}
-	binary = filepath.Join(dir, "testcluster")
-	build := exec.Command("go", "build", "-o", binary, "-ldflags", linkerFlags, ".")
-	if output, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build testcluster: %v\n%s", err, output)
+	if err := prepare(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(m.Run())
+}
+
+func prepare() error {
+	var err error
+	if binary, err = filepath.Abs("../../bin/testcluster"); err != nil {
+		return err
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return fmt.Errorf("find bin/testcluster: %w; run \"make build\"", err)
+	}
+	module, err := os.ReadFile("go.mod")
+	if err != nil {
+		return err
+	}
+	version := regexp.MustCompile(`(?m)^\s*k8s\.io/kubernetes (v\S+)`).FindSubmatch(module)
+	if version == nil {
+		return errors.New("find the version of k8s.io/kubernetes: it is not in go.mod")
+	}
+	kubernetesVersion = string(version[1])
+	return nil
 }
 
 // result is how a command ended.
@@ -76,11 +88,18 @@ func newDir(t *testing.T) string {
 	return dir
 }
 
+// upArguments are those that bring a cluster up. It ends with this process, which
+// may be killed before it has taken the cluster down; of two owners the last one
+// counts.
+func upArguments(dir string, more ...string) []string {
+	return append([]string{"up", "--dir", dir, "--owner", strconv.Itoa(os.Getpid())}, more...)
+}
+
 // up brings a cluster up and returns a client for its user.
 func up(t *testing.T, dir string, arguments ...string) *kubernetes.Clientset {
 	t.Helper()
 	begin := time.Now()
-	result := mustRun(t, append([]string{"up", "--dir", dir}, arguments...)...)
+	result := mustRun(t, upArguments(dir, arguments...)...)
 	t.Logf("up %v took %.1f s", arguments, time.Since(begin).Seconds())
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if want := kubeconfig + "\n"; result.stdout != want {
@@ -123,6 +142,17 @@ func pids(t *testing.T, dir string) map[string]int {
 		pids[strings.TrimSuffix(filepath.Base(file), ".pid")] = pid
 	}
 	return pids
+}
+
+// pidOf returns the process of a component that must have one: no pid at all
+// would be 0, which means this very process group to kill(2).
+func pidOf(t *testing.T, dir, component string) int {
+	t.Helper()
+	pid, found := pids(t, dir)[component]
+	if !found {
+		t.Fatalf("%s has no process", component)
+	}
+	return pid
 }
 
 // belongsTo says whether a process lives that is a component of the cluster.

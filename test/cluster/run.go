@@ -35,12 +35,12 @@ func newRunCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, arguments []string) error {
-			if err := process.Adopt(); err != nil {
-				return err
-			}
 			cluster, err := state.Load(dir)
 			if err != nil {
 				return err
+			}
+			if err := process.Adopt(cluster.PIDFile(arguments[0])); err != nil {
+				return fmt.Errorf("run is for testcluster itself, see up and start: %w", err)
 			}
 			if owned {
 				process.AdoptOwner()

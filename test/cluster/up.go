@@ -6,11 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/lifecycle"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
+
+const maxPort = 65535
+
+// minNodeMemory lets a few small pods run; with less, nothing would fit.
+var minNodeMemory = resource.MustParse("64Mi")
 
 func newUpCommand() *cobra.Command {
 	var options lifecycle.Options
@@ -62,14 +66,25 @@ func complete(options *lifecycle.Options, nodes, memory string) error {
 	}
 	quantity, err := resource.ParseQuantity(memory)
 	if err != nil {
-		return fmt.Errorf("node memory %q: %w", memory, err)
+		return fmt.Errorf("--node-memory %q: %w", memory, err)
 	}
 	options.NodeMemory = quantity.Value()
-	if options.NodeMemory <= 0 || options.NodeCPU <= 0 {
-		return fmt.Errorf("a node needs at least one core and some memory")
+	if quantity.Cmp(minNodeMemory) < 0 {
+		return fmt.Errorf("--node-memory %s: a node needs at least %s", memory, minNodeMemory.String())
 	}
-	if problems := validation.IsQualifiedName(options.NodeLabel); len(problems) > 0 {
-		return fmt.Errorf("node label %q: %s", options.NodeLabel, problems[0])
+	if options.NodeCPU < 1 {
+		return fmt.Errorf("--node-cpu %d: a node needs at least one core", options.NodeCPU)
+	}
+	if err := state.CheckNodeLabel(options.NodeLabel); err != nil {
+		return fmt.Errorf("--node-label %q: %w", options.NodeLabel, err)
+	}
+	if options.Port < 0 || options.Port > maxPort {
+		return fmt.Errorf("--port %d: not between 0 and %d", options.Port, maxPort)
+	}
+	if options.OwnerPID != 0 {
+		if _, err := state.FindOwner(options.OwnerPID); err != nil {
+			return fmt.Errorf("--owner %d: not a process that lives: %w", options.OwnerPID, err)
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,9 +28,6 @@ const (
 	settleTimeout = 2 * time.Minute
 )
 
-// errInterrupted says that the demo was ended before it was up.
-var errInterrupted = errors.New("interrupted")
-
 // demo is one run.
 type demo struct {
 	// dir is where cluster, log and credentials are.
@@ -40,8 +38,6 @@ type demo struct {
 
 	cluster    *localcluster.Cluster
 	kubernetes kubernetes.Interface
-	// kubeconfig is the path of the server's.
-	kubeconfig string
 	log        *os.File
 	server     *localcluster.Server
 	api        *client.Client
@@ -52,8 +48,8 @@ func newDemo(dir string, out, progress io.Writer) *demo {
 	return &demo{dir: dir, out: out, progress: newProgress(progress)}
 }
 
-// run shows the demo until ctx is done, or until the workloads are settled.
-// Whatever it started has ended when it returns.
+// run shows the demo until ctx is done, which is no error whenever it is, or until
+// the workloads are settled. Whatever it started has ended when it returns.
 func (d *demo) run(ctx context.Context, exitWhenSettled bool) (err error) {
 	defer func() { err = errors.Join(err, d.end()) }()
 	// alive ends also when a part of the demo dies, with that as the cause.
@@ -64,7 +60,7 @@ func (d *demo) run(ctx context.Context, exitWhenSettled bool) (err error) {
 	switch {
 	case ctx.Err() != nil:
 		d.progress.say("interrupted")
-		return errInterrupted
+		return nil
 	case err != nil:
 		return cause(alive, err)
 	}
@@ -114,6 +110,9 @@ func (d *demo) startCluster(ctx context.Context, fail context.CancelCauseFunc) e
 		return err
 	}
 	d.cluster = cluster
+	if err := d.removeKubeconfigs(); err != nil {
+		return err
+	}
 	go watchCluster(ctx, cluster, fail)
 	d.kubernetes, err = kubernetes.NewForConfig(cluster.Config())
 	return err
@@ -142,19 +141,43 @@ func (d *demo) startServer(ctx context.Context, fail context.CancelCauseFunc) er
 }
 
 func (d *demo) serverOptions(ctx context.Context) (options localcluster.ServerOptions, err error) {
-	if d.log, err = os.Create(filepath.Join(d.dir, "server.log")); err != nil {
+	if d.log, err = createLog(filepath.Join(d.dir, "server.log")); err != nil {
 		return options, err
 	}
-	d.kubeconfig, err = localcluster.ServiceAccountKubeconfig(ctx, d.cluster.Config(), deploy.Namespace, deploy.ServiceAccount, d.dir)
+	options.Log = d.log
+	options.Kubeconfig, err = localcluster.ServiceAccountKubeconfig(ctx, d.cluster.Config(), deploy.Namespace, deploy.ServiceAccount, d.dir)
 	if err != nil {
 		return options, err
 	}
-	options.Kubeconfig, options.Log = d.kubeconfig, d.log
 	if options.GRPCAddress, err = localcluster.FreeAddress(defaultGRPCAddress); err != nil {
 		return options, err
 	}
 	options.HTTPAddress, err = localcluster.FreeAddress(defaultHTTPAddress)
 	return options, err
+}
+
+// createLog makes a file that only its owner may read, whoever might read the log
+// of the demo before, which it replaces.
+func createLog(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// removeKubeconfigs removes the server's kubeconfig, which holds a token, and what
+// a demo that was killed has left of its own. Only who has the cluster may call
+// it: another demo may run in the directory otherwise.
+func (d *demo) removeKubeconfigs() error {
+	names, err := fs.Glob(os.DirFS(d.dir), "*.kubeconfig*")
+	if err != nil {
+		return fmt.Errorf("find kubeconfigs to remove: %w", err)
+	}
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, os.Remove(filepath.Join(d.dir, name)))
+	}
+	return errors.Join(errs...)
 }
 
 // show waits for the workloads, sums up, and stays. The table goes on by itself
@@ -196,10 +219,8 @@ func (d *demo) end() error {
 	if d.log != nil {
 		errs = append(errs, d.log.Close())
 	}
-	if d.kubeconfig != "" {
-		errs = append(errs, os.Remove(d.kubeconfig))
-	}
 	if d.cluster != nil {
+		errs = append(errs, d.removeKubeconfigs())
 		d.progress.say("taking the cluster down")
 		errs = append(errs, d.cluster.Down())
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -15,10 +14,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
-
-// exitInterrupted is the exit code of a program that Ctrl-C ended, as shells
-// have it.
-const exitInterrupted = 130
 
 func main() {
 	exitWhenSettled := flag.Bool("exit-when-settled", false, "end once the sample workloads have their sizes, instead of staying until Ctrl-C")
@@ -43,12 +38,9 @@ func run(exitWhenSettled bool) int {
 	if err == nil {
 		err = newDemo(filepath.Join(root, ".run"), os.Stdout, os.Stderr).run(ctx, exitWhenSettled)
 	}
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errInterrupted):
-		return exitInterrupted
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return 1
 	}
-	fmt.Fprintln(os.Stderr, "error:", err)
-	return 1
+	return 0
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,10 +29,12 @@ func watchServer(ctx context.Context, server *localcluster.Server, logFile strin
 }
 
 // watchCluster fails the demo if a component of the cluster dies before ctx is
-// done. Stopping one with testcluster is allowed.
+// done. Stopping one with testcluster is allowed: for a moment that looks like a
+// death too, so only one that shows twice in a row counts.
 func watchCluster(ctx context.Context, cluster *localcluster.Cluster, fail context.CancelCauseFunc) {
 	ticker := time.NewTicker(clusterPeriod)
 	defer ticker.Stop()
+	var suspects []string
 	for {
 		select {
 		case <-ctx.Done():
@@ -44,10 +47,22 @@ func watchCluster(ctx context.Context, cluster *localcluster.Cluster, fail conte
 			return
 		case err != nil:
 			fail(fmt.Errorf("the cluster is gone: %w", err))
-		case len(dead) > 0:
-			fail(died(cluster, dead))
+		}
+		if again := inBoth(suspects, dead); len(again) > 0 {
+			fail(died(cluster, again))
+		}
+		suspects = dead
+	}
+}
+
+func inBoth(a, b []string) []string {
+	var both []string
+	for _, name := range a {
+		if slices.Contains(b, name) {
+			both = append(both, name)
 		}
 	}
+	return both
 }
 
 func died(cluster *localcluster.Cluster, components []string) error {

@@ -15,8 +15,8 @@ const tailLines = 5
 // has failed, it shows the ends of the components' logs, and keeps the logs.
 func ForTest(tb testing.TB, nodes string) *Cluster {
 	tb.Helper()
-	// Not tb.TempDir: its path holds the test's name and gets too long for the
-	// sockets of the nodes.
+	// Not tb.TempDir, with which the logs of a cluster that does not come up
+	// would be gone.
 	dir, err := os.MkdirTemp("", "localcluster-")
 	if err != nil {
 		tb.Fatal(err)

@@ -73,3 +73,16 @@ func TestAddressesDiffer(t *testing.T) {
 		seen[address] = true
 	}
 }
+
+func TestPanicsAreSeenInALog(t *testing.T) {
+	for log, want := range map[string]string{
+		"":                              "",
+		"level=INFO msg=Ready\n":        "",
+		"a\npanic: boom\n\ngoroutine 1": "panic: boom",
+		"a\nlevel=ERROR msg=\"Call panicked\" err=boom\nb\n": `level=ERROR msg="Call panicked" err=boom`,
+	} {
+		if got := panicLine(log); got != want {
+			t.Errorf("%q: got %q, want %q", log, got, want)
+		}
+	}
+}

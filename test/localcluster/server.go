@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -219,8 +220,9 @@ func (s *Server) Readyz(ctx context.Context) (status int, body string, err error
 
 // ServerForTest starts a server for a test, which fails if that does not
 // succeed, and stops it when the test is over, which fails if that is not in
-// order; the test may have ended it before. If the test has failed, it shows the
-// end of the log.
+// order; the test may have ended it before. A panic in the log fails the test too,
+// whether the server survived it or not. If the test has failed, it shows the end
+// of the log.
 func ServerForTest(tb testing.TB, options ServerOptions) *Server {
 	tb.Helper()
 	s, err := StartServer(context.Background(), options)
@@ -235,9 +237,23 @@ func ServerForTest(tb testing.TB, options ServerOptions) *Server {
 				tb.Errorf("stop the server: %v", err)
 			}
 		}
+		if line := panicLine(s.Log()); line != "" {
+			tb.Errorf("the server has panicked: %s", line)
+		}
 		if tb.Failed() {
 			tb.Logf("the test has failed, the end of the server's log:\n%s", Tail(s.Log(), 5*logTail))
 		}
 	})
 	return s
+}
+
+// panicLine returns the first line of a log that tells of a panic, recovered or
+// not, or "".
+func panicLine(log string) string {
+	for line := range strings.Lines(log) {
+		if strings.Contains(strings.ToLower(line), "panic") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
 }

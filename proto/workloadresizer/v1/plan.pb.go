@@ -29,7 +29,8 @@ const (
 	Decision_DECISION_UNSPECIFIED Decision = 0
 	// The pod has other requests or limits than it should have here.
 	Decision_DECISION_RESIZE Decision = 1
-	// The pod has what it should have here.
+	// The pod has what it should have here, apart from what the reasons say is
+	// held back.
 	Decision_DECISION_ALIGNED Decision = 2
 	// The pod is left alone; the reasons say why.
 	Decision_DECISION_SKIP Decision = 3
@@ -396,7 +397,7 @@ type Plan struct {
 	Uid string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The node it runs on; empty if it is not scheduled.
 	Node string `protobuf:"bytes,4,opt,name=node,proto3" json:"node,omitempty"`
-	// The type of that node; empty if it could not be told.
+	// The type of that node; empty if the node is not known or not labelled.
 	NodeType string `protobuf:"bytes,5,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	// The node label that gave the type.
 	NodeTypeLabel string `protobuf:"bytes,6,opt,name=node_type_label,json=nodeTypeLabel,proto3" json:"node_type_label,omitempty"`
@@ -410,8 +411,8 @@ type Plan struct {
 	MemoryFactor float64 `protobuf:"fixed64,10,opt,name=memory_factor,json=memoryFactor,proto3" json:"memory_factor,omitempty"`
 	// What is to be done.
 	Decision Decision `protobuf:"varint,11,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
-	// Why. There is at least one for DECISION_ALIGNED and DECISION_SKIP; for
-	// DECISION_RESIZE they tell what held a size back.
+	// Why. There is at least one for DECISION_ALIGNED and DECISION_SKIP, the one
+	// that decided first; for DECISION_RESIZE they tell what held a size back.
 	Reasons []*PlanReason `protobuf:"bytes,12,rep,name=reasons,proto3" json:"reasons,omitempty"`
 	// The containers in the order of the pod's spec.
 	Containers []*ContainerPlan `protobuf:"bytes,13,rep,name=containers,proto3" json:"containers,omitempty"`

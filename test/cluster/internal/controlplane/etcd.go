@@ -55,6 +55,9 @@ func etcdConfig(cluster *state.Cluster) *embed.Config {
 	// The data need not survive the machine.
 	config.UnsafeNoFsync = true
 	config.LogLevel = "warn"
+	// The default of etcd's own flag, which the embedded one lacks: with 0 it
+	// would warn of every request.
+	config.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
 	return config
 }
 

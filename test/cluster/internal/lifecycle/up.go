@@ -68,7 +68,11 @@ func Up(ctx context.Context, options Options) (*state.Cluster, error) {
 	// The context may be what failed, and this must be done nevertheless.
 	cleanup := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
-		return nil, errors.Join(err, remove(cleanup, cluster))
+		// What the interruption made fail says nothing more.
+		if err := remove(cleanup, cluster); err != nil {
+			return nil, fmt.Errorf("interrupted (%w), and cleaning up in %s failed: %w", context.Cause(ctx), cluster.Dir, err)
+		}
+		return nil, fmt.Errorf("interrupted (%w) and cleaned up, nothing is left of the cluster in %s", context.Cause(ctx), cluster.Dir)
 	}
 	return nil, errors.Join(err, endAll(cleanup, cluster))
 }

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		signal.Ignore(unix.SIGTERM)
 	}
 	if behaviour != "failing" {
-		if err := Adopt(); err != nil {
+		if err := Adopt("child.pid"); err != nil {
 			panic(err)
 		}
 	}

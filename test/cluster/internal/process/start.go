@@ -20,7 +20,7 @@ const (
 )
 
 // adoptionTimeout bounds how long a started process may take to write its pid:
-// the very first thing it does, so only a broken one exceeds it.
+// one of the first things it does, so only a broken one exceeds it.
 const adoptionTimeout = 20 * time.Second
 
 // Spec says how to start a process.
@@ -123,10 +123,18 @@ func exitError(err error) error {
 	return err
 }
 
-// Adopt is called by a started process, before anything else: it writes the
-// process's pid into the inherited pid file, which stays open until the
-// process ends.
-func Adopt() error {
+// Adopt is called by a started process, before it does anything of use: it
+// writes the process's pid into the inherited pid file, which stays open until
+// the process ends. A process that was not started by Start may have anything
+// open in its place, which must not be written to.
+func Adopt(pidFile string) error {
+	var opened, named unix.Stat_t
+	if err := unix.Stat(pidFile, &named); err != nil {
+		return fmt.Errorf("look at pid file %s: %w", pidFile, err)
+	}
+	if err := unix.Fstat(pidFileFD, &opened); err != nil || opened.Dev != named.Dev || opened.Ino != named.Ino {
+		return fmt.Errorf("adopt pid file %s: it is not inherited as descriptor %d", pidFile, pidFileFD)
+	}
 	// Processes that this one might start must not keep the lock alive.
 	unix.CloseOnExec(pidFileFD)
 	pid := []byte(strconv.Itoa(os.Getpid()) + "\n")

@@ -1,11 +1,14 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	kubeletapis "k8s.io/kubelet/pkg/apis"
 )
 
 // maxNodes is what fits into the pods' address range, one /24 per node.
@@ -66,4 +69,29 @@ func ParseNodes(list string) ([]Node, error) {
 		}
 	}
 	return nodes, nil
+}
+
+// CheckNodeLabel returns why the key is not one of a label that nodes can hold
+// their type in.
+func CheckNodeLabel(key string) error {
+	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
+		return errors.New(problems[0])
+	}
+	switch key {
+	case corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable, kubeletapis.LabelOS, kubeletapis.LabelArch:
+		// Scheduler and controllers rely on the values that a kubelet gives them.
+		return errors.New("the value of this label is the kubelet's own; choose another key")
+	}
+	// The API server lets no kubelet set them on its node.
+	if isKubernetesLabel(key) && !kubeletapis.IsKubeletLabel(key) {
+		return fmt.Errorf("a kubelet may not set this label; choose a key outside of kubernetes.io and k8s.io, below %s, or one of %s",
+			strings.Join(kubeletapis.KubeletLabelNamespaces(), " or "),
+			strings.Join([]string{corev1.LabelInstanceTypeStable, corev1.LabelTopologyZone, corev1.LabelTopologyRegion}, ", "))
+	}
+	return nil
+}
+
+func isKubernetesLabel(key string) bool {
+	prefix, _, found := strings.Cut(key, "/")
+	return found && (strings.HasSuffix("."+prefix, ".kubernetes.io") || strings.HasSuffix("."+prefix, ".k8s.io"))
 }

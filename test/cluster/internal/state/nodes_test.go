@@ -63,3 +63,32 @@ func TestPodIPsDiffer(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckNodeLabel(t *testing.T) {
+	for _, test := range []struct{ key, problem string }{
+		{"cloud.google.com/machine-family", ""},
+		{"type", ""},
+		{"notkubernetes.io/type", ""},
+		{"node.kubernetes.io/instance-type", ""},
+		{"node.kubernetes.io/anything", ""},
+		{"example.kubelet.kubernetes.io/type", ""},
+		{"topology.kubernetes.io/zone", ""},
+		{"not a key", "alphanumeric"},
+		{"", "name part"},
+		{"kubernetes.io/hostname", "the kubelet's own"},
+		{"kubernetes.io/os", "the kubelet's own"},
+		{"kubernetes.io/arch", "the kubelet's own"},
+		{"beta.kubernetes.io/os", "the kubelet's own"},
+		{"beta.kubernetes.io/arch", "the kubelet's own"},
+		{"kubernetes.io/type", "may not set"},
+		{"node-restriction.kubernetes.io/type", "may not set"},
+		{"node-role.kubernetes.io/worker", "may not set"},
+		{"k8s.io/type", "may not set"},
+		{"example.k8s.io/type", "may not set"},
+	} {
+		err := CheckNodeLabel(test.key)
+		if test.problem == "" && err != nil || test.problem != "" && (err == nil || !strings.Contains(err.Error(), test.problem)) {
+			t.Errorf("%q: got %v, want %q", test.key, err, test.problem)
+		}
+	}
+}

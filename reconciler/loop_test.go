@@ -1,0 +1,144 @@
+package reconciler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+func managed(manager, subresource string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource}
+}
+
+// loop runs a reconciler against the API server, with pods whose controller is
+// their node: any real object will do.
+func (s *apiServer) loop(t *testing.T) {
+	n, err := s.client.CoreV1().Nodes().Get(t.Context(), "node", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}}}
+	source := ratiotest.NewMemory("memory", ratios.Update{Layer: layer})
+	store := ratios.NewStore(source)
+	events := NewEvents(s.client)
+	r, err := New(Config{
+		Client: s.client, Writer: s.client, Ratios: store, Planner: Planner{OwnerKinds: []string{"Node"}},
+		Events: events, Metrics: prometheus.NewRegistry(), Workers: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 2)
+	go func() { done <- store.Run(ctx) }()
+	go func() { done <- r.Run(ctx) }()
+
+	controller := true
+	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}}
+	})
+	sized := func(cpu string) {
+		t.Helper()
+		eventually(t, "the pod to have "+cpu, func() error {
+			p = s.get(t, p)
+			if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != cpu || p.Annotations[contract.AppliedInstanceType] == "" {
+				return fmt.Errorf("it has %s, %v", got, p.Annotations)
+			}
+			return nil
+		})
+	}
+	said := func(reason contract.Reason, times float64) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%s to be said %v times", reason, times), func() error {
+			if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(reason))); got != times {
+				return fmt.Errorf("it was said %v times", got)
+			}
+			return nil
+		})
+	}
+	sized("800m")
+	said(contract.Resized, 1)
+	if err := r.Ready(); err != nil {
+		t.Error(err)
+	}
+
+	// Somebody else resizes it: it is put back, and each time that is said.
+	for times := range 2 {
+		theirs := p.DeepCopy()
+		theirs.Spec.Containers[0].Resources = amounts{"900m", "900m", "1Gi", "1Gi"}.requirements()
+		if _, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, theirs, metav1.UpdateOptions{FieldManager: "they"}); err != nil {
+			t.Fatal(err)
+		}
+		said(contract.Resized, float64(times)+2)
+		sized("800m")
+	}
+	if got := r.ledger.pods[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}].times; got != 2 {
+		t.Errorf("%d repetitions are remembered, want 2", got)
+	}
+
+	// Somebody removes our annotations: what the pod has now is no original.
+	if _, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	said(contract.InvalidAnnotation, 1)
+	check(t, s.get(t, p), amounts{"800m", "800m", "1Gi", "1Gi"})
+	if _, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType,
+		withAnnotationsPatch(t, applied("n4")), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
+	// The node turns out to be of another type, and goes away.
+	if _, err := s.client.CoreV1().Nodes().Patch(t.Context(), n.Name, types.MergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"labels":{%q:"n2d"}}}`, nodetype.LabelGCPMachineFamily), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	sized("1")
+	if _, err := s.client.CoreV1().Nodes().Patch(t.Context(), n.Name, types.MergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"labels":{%q:"x9"}}}`, nodetype.LabelGCPMachineFamily), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	said(contract.UnknownNodeType, 1)
+	resized := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(contract.Resized)))
+
+	cancel()
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	}
+	events.Shutdown()
+	list, err := s.client.CoreV1().Events(p.Namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(p.UID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int32{}
+	for _, e := range list.Items {
+		counts[e.Reason] += e.Count
+	}
+	if float64(counts["Resized"]) != resized || counts["InvalidAnnotation"] != 1 || counts["UnknownNodeType"] != 1 {
+		t.Errorf("events %v after the end, %v times resized", counts, resized)
+	}
+}
+
+func withAnnotationsPatch(t *testing.T, pairs []string) []byte {
+	t.Helper()
+	p := &corev1.Pod{}
+	annotated(pairs...)(p)
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": p.Annotations}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}

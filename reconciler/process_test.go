@@ -1,0 +1,152 @@
+package reconciler
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// idle returns a reconciler that does not run, whose API server is at host, and
+// its clock.
+func idle(t *testing.T, host string) (*Reconciler, *testingclock.FakeClock) {
+	t.Helper()
+	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: host})
+	r, err := New(Config{
+		Client: client, Writer: client, Ratios: ratios.NewStore(), Planner: Planner{OwnerKinds: DefaultOwnerKinds},
+		Events: NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := testingclock.NewFakeClock(start)
+	r.clock = clock
+	t.Cleanup(r.queue.ShutDown)
+	return r, clock
+}
+
+func TestWhatIsSaidOfAFailure(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	for _, tc := range []struct {
+		name   string
+		err    error
+		said   contract.Reason
+		paused bool
+	}{
+		{"a conflict is no failure", apierrors.NewConflict(pods, "pod", errors.New("changed")), "", false},
+		{"a pod that is gone is no failure", apierrors.NewNotFound(pods, "pod"), "", false},
+		{"no answer", errors.New("connection refused"), "", true},
+		{"a refusal", apierrors.NewForbidden(pods, "pod", errors.New("exceeded quota")), contract.ResizeFailed, true},
+		{"no support", &unsupportedError{apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
+		{"the record alone failed", &unrecordedError{apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r, clock := idle(t, "https://127.0.0.1:1")
+			plan := planFor(t, amounts{"1", "", "", ""})
+			r.failed(t.Context(), plan.Pod, plan, tc.err)
+			for _, reason := range []contract.Reason{contract.ResizeFailed, contract.ResizeUnsupported, contract.Resized} {
+				want := 0.0
+				if reason == tc.said {
+					want = 1
+				}
+				if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(reason))); got != want {
+					t.Errorf("%s was said %v times, want %v", reason, got, want)
+				}
+			}
+			if paused := r.ledger.pause(plan, clock.Now()) > 0; paused != tc.paused {
+				t.Errorf("paused %v, want %v", paused, tc.paused)
+			}
+		})
+	}
+}
+
+// A server of before pods/resize, or a proxy that does not know it, answers in
+// ways that no server of today can be brought to.
+func TestAServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
+	const gone = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"pods \"pod\" not found","details":{"name":"pod","kind":"pods"},"code":404}`
+	const noRoute = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"the server could not find the requested resource","details":{},"code":404}`
+	for _, tc := range []struct {
+		name, body, contentType string
+		code                    int
+		unsupported             bool
+	}{
+		{"the pod is gone", gone, "application/json", http.StatusNotFound, false},
+		{"no such resource", noRoute, "application/json", http.StatusNotFound, true},
+		{"no such path", "404 page not found", "text/plain", http.StatusNotFound, true},
+		{"no such method", "", "text/plain", http.StatusMethodNotAllowed, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", tc.contentType)
+				w.WriteHeader(tc.code)
+				_, _ = w.Write([]byte(tc.body))
+			}))
+			defer server.Close()
+			r, _ := idle(t, server.URL)
+			plan := planFor(t, amounts{"1", "", "", ""})
+			err := r.actuator.resize(t.Context(), plan, "1")
+			var unsupported *unsupportedError
+			if errors.As(err, &unsupported) != tc.unsupported {
+				t.Fatalf("got %v", err)
+			}
+			r.failed(t.Context(), plan.Pod, plan, err)
+			want := 0.0
+			if tc.unsupported {
+				want = 1
+			}
+			if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(contract.ResizeUnsupported))); got != want {
+				t.Errorf("said %v times, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestTheLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
+	r, clock := idle(t, "https://127.0.0.1:1")
+	r.synced.Store(true)
+	r.ticked()
+	clock.Step(time.Hour)
+	if err := r.Live(); err != nil {
+		t.Errorf("idle for an hour: %v", err)
+	}
+	// Work comes after the quiet hour: a worker takes it up at once.
+	r.queue.Add(types.NamespacedName{Name: "a"})
+	if !r.next(t.Context()) {
+		t.Fatal("the queue is shut down")
+	}
+	r.queue.Add(types.NamespacedName{Name: "b"})
+	if err := r.Live(); err != nil {
+		t.Errorf("just taken up: %v", err)
+	}
+	clock.Step(stuckAfter + time.Second)
+	if err := r.Live(); err == nil {
+		t.Error("not stuck although nothing was taken up for long")
+	}
+}
+
+func TestTrimKeepsThatWeResized(t *testing.T) {
+	p := pod(amounts{"1", "", "", ""}, func(p *corev1.Pod) {
+		p.ManagedFields = append(p.ManagedFields, managed("kubelet", "status"), managed(contract.FieldManager, "resize"))
+	})
+	trimmed := trimPod(p)
+	if !resizedByUs(trimmed) || len(trimmed.ManagedFields) != 1 {
+		t.Errorf("kept %v", trimmed.ManagedFields)
+	}
+	if p.ManagedFields = p.ManagedFields[:1]; resizedByUs(trimPod(p)) {
+		t.Error("another manager's update counts as ours")
+	}
+}

@@ -1,7 +1,6 @@
 package reconciler
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -95,7 +94,7 @@ func (s *apiServer) podIn(t *testing.T, ns string, app amounts, changes ...func(
 		change(p)
 	}
 	var created *corev1.Pod
-	eventually(t, "the namespace's ServiceAccount", func() (err error) {
+	localcluster.Eventually(t, "the namespace's ServiceAccount", func() (err error) {
 		created, err = s.client.CoreV1().Pods(ns).Create(t.Context(), p, metav1.CreateOptions{})
 		return err
 	})
@@ -116,26 +115,6 @@ func (s *apiServer) status(t *testing.T, p *corev1.Pod) *corev1.Pod {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// eventually waits for what other components of the cluster do.
-func eventually(t *testing.T, what string, try func() error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := try()
-		if err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("waiting for %s: %v", what, err)
-		}
-	}
 }
 
 func (s *apiServer) get(t *testing.T, p *corev1.Pod) *corev1.Pod {
@@ -346,7 +325,7 @@ func (s *apiServer) refused(t *testing.T) {
 		if _, err := s.client.CoreV1().ResourceQuotas(p.Namespace).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the quota's controller", func() error {
+		localcluster.Eventually(t, "the quota's controller", func() error {
 			q, err := s.client.CoreV1().ResourceQuotas(p.Namespace).Get(t.Context(), "cpu", metav1.GetOptions{})
 			if err == nil && q.Status.Used["requests.cpu"] != resource.MustParse("1") {
 				err = fmt.Errorf("used is %v", q.Status.Used)

@@ -18,11 +18,15 @@ var memoryLimitsShrink = version.MustParseGeneric("1.34")
 // until it knows; the error is that ctx is done.
 func (r *Reconciler) learnServer(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
+	last := ""
 	return wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (bool, error) {
 		v, err := r.serverVersion()
 		if err != nil {
-			logger.Error(err, "API server's version is not known yet")
 			r.unread.Store(&err)
+			if err.Error() != last {
+				logger.Error(err, "API server cannot be used, waiting for it")
+				last = err.Error()
+			}
 			return false, nil
 		}
 		r.Planner.KeepMemoryLimits = v.LessThan(memoryLimitsShrink)

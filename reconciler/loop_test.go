@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 func managed(manager, subresource string) metav1.ManagedFieldsEntry {
@@ -51,7 +52,7 @@ func (s *apiServer) loop(t *testing.T) {
 	})
 	sized := func(cpu string) {
 		t.Helper()
-		eventually(t, "the pod to have "+cpu, func() error {
+		localcluster.Eventually(t, "the pod to have "+cpu, func() error {
 			p = s.get(t, p)
 			if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != cpu || p.Annotations[contract.AppliedInstanceType] == "" {
 				return fmt.Errorf("it has %s, %v", got, p.Annotations)
@@ -61,7 +62,7 @@ func (s *apiServer) loop(t *testing.T) {
 	}
 	said := func(reason contract.Reason, times float64) {
 		t.Helper()
-		eventually(t, fmt.Sprintf("%s to be said %v times", reason, times), func() error {
+		localcluster.Eventually(t, fmt.Sprintf("%s to be said %v times", reason, times), func() error {
 			if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(reason))); got != times {
 				return fmt.Errorf("it was said %v times", got)
 			}

@@ -39,11 +39,11 @@ func resizedByUs(pod *corev1.Pod) bool {
 // container returns what the author asked for in a container that has current
 // now.
 func (o *originals) container(name string, current sizing.Container) (sizing.Container, error) {
-	cpu, err := o.amount(current.CPU, contract.OriginalCPU(name), contract.OriginalCPULimit(name), sizing.Millicores, sizing.CPUText)
+	cpu, err := o.amount(current.CPU, contract.OriginalCPU(name), contract.OriginalCPULimit(name), millicores)
 	if err != nil {
 		return sizing.Container{}, err
 	}
-	memory, err := o.amount(current.Memory, contract.OriginalMemory(name), contract.OriginalMemoryLimit(name), sizing.Bytes, sizing.MemoryText)
+	memory, err := o.amount(current.Memory, contract.OriginalMemory(name), contract.OriginalMemoryLimit(name), bytes)
 	if err != nil {
 		return sizing.Container{}, err
 	}
@@ -53,12 +53,12 @@ func (o *originals) container(name string, current sizing.Container) (sizing.Con
 // amount reads one resource. What the container does not have now it never
 // had: a resize can neither add nor remove a request, nor do we add a limit. So
 // annotations of what is not there mean nothing.
-func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, read func(resource.Quantity) (int64, bool), write func(int64) string) (sizing.Amount, error) {
+func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, u unit) (sizing.Amount, error) {
 	if current.Request == 0 {
 		return current, nil
 	}
 	original := current
-	request, recorded, err := o.read(requestKey, read)
+	request, recorded, err := o.read(requestKey, u)
 	switch {
 	case err != nil:
 		return sizing.Amount{}, err
@@ -67,12 +67,12 @@ func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, r
 	case o.sized:
 		return sizing.Amount{}, fmt.Errorf("annotation %s is missing although the pod was sized for a node type", requestKey)
 	default:
-		o.record(requestKey, write(current.Request))
+		o.record(requestKey, u.text(current.Request))
 	}
 	if current.Limit == 0 {
 		return original, nil
 	}
-	limit, limitRecorded, err := o.read(limitKey, read)
+	limit, limitRecorded, err := o.read(limitKey, u)
 	switch {
 	case err != nil:
 		return sizing.Amount{}, err
@@ -86,16 +86,16 @@ func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, r
 		if recorded {
 			original.Limit = sizing.Unfollow(current, original.Request)
 		}
-		o.record(limitKey, write(original.Limit))
+		o.record(limitKey, u.text(original.Limit))
 	}
 	if original.Limit < original.Request {
-		return sizing.Amount{}, fmt.Errorf("annotation %s: limit %s is below the request %s", limitKey, write(original.Limit), write(original.Request))
+		return sizing.Amount{}, fmt.Errorf("annotation %s: limit %s is below the request %s", limitKey, u.text(original.Limit), u.text(original.Request))
 	}
 	return original, nil
 }
 
 // read returns the amount in an annotation, and whether there is one.
-func (o *originals) read(key string, read func(resource.Quantity) (int64, bool)) (amount int64, ok bool, err error) {
+func (o *originals) read(key string, u unit) (amount int64, ok bool, err error) {
 	text, ok := o.annotations[key]
 	if !ok {
 		return 0, false, nil
@@ -104,7 +104,7 @@ func (o *originals) read(key string, read func(resource.Quantity) (int64, bool))
 	if err != nil {
 		return 0, false, fmt.Errorf("annotation %s: %q is not a quantity", key, text)
 	}
-	amount, ok = read(q)
+	amount, ok = u.read(&q)
 	switch {
 	case q.Sign() <= 0:
 		return 0, false, fmt.Errorf("annotation %s: %q is not above 0", key, text)
@@ -119,4 +119,26 @@ func (o *originals) record(key, value string) {
 		o.unrecorded = map[string]string{}
 	}
 	o.unrecorded[key] = value
+}
+
+// unit is what a resource is counted in.
+type unit int
+
+const (
+	millicores unit = iota // of cpu
+	bytes                  // of memory
+)
+
+func (u unit) read(q *resource.Quantity) (int64, bool) {
+	if u == millicores {
+		return sizing.Millicores(q)
+	}
+	return sizing.Bytes(q)
+}
+
+func (u unit) text(amount int64) string {
+	if u == millicores {
+		return sizing.CPUText(amount)
+	}
+	return sizing.MemoryText(amount)
 }

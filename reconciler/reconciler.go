@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -92,16 +93,17 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	if err := r.watch(); err != nil {
 		return err
 	}
+	if err := r.learnServer(ctx); err != nil {
+		return nil // ctx is done.
+	}
+	// Their end is not waited for: away from the API server, informers end only
+	// after a pause.
 	r.factory.StartWithContext(ctx)
-	defer r.factory.Shutdown()
 	if err := r.factory.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return fmt.Errorf("read pods and nodes: %w", err)
-	}
-	if err := r.learnServer(ctx); err != nil {
-		return nil // ctx is done.
 	}
 	r.synced.Store(true)
 	r.ticked()
@@ -235,15 +237,23 @@ func (r *Reconciler) Live() error {
 
 // Ready returns an error that says what is missing while plans cannot be made.
 func (r *Reconciler) Ready() error {
-	if _, err := r.Ratios.Ready(); err != nil {
-		return &NotReadyError{RatiosNotReady, err}
-	}
-	if !r.synced.Load() {
-		err := errCacheNotReady
-		if cause := r.unread.Load(); cause != nil {
-			err = fmt.Errorf("%w: %w", errCacheNotReady, *cause)
-		}
-		return &NotReadyError{CacheNotReady, err}
+	_, noRatios := r.Ratios.Ready()
+	noCache := r.cacheReady()
+	switch {
+	case noRatios != nil:
+		return &NotReadyError{RatiosNotReady, errors.Join(noRatios, noCache)}
+	case noCache != nil:
+		return &NotReadyError{CacheNotReady, noCache}
 	}
 	return nil
+}
+
+func (r *Reconciler) cacheReady() error {
+	if r.synced.Load() {
+		return nil
+	}
+	if cause := r.unread.Load(); cause != nil {
+		return fmt.Errorf("%w: %w", errCacheNotReady, *cause)
+	}
+	return errCacheNotReady
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -47,13 +49,14 @@ func (p *Provider) Name() string { return Source }
 
 // Run implements ratios.Provider.
 func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
-	factory := informers.NewSharedInformerFactoryWithOptions(p.client, 0,
-		informers.WithNamespace(p.namespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-			o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, p.name).String()
-		}))
-	informer := factory.Core().V1().ConfigMaps().Informer()
 	r := &reader{Provider: p, report: report}
+	defer r.end()
+	if err := r.reach(ctx); err != nil {
+		return nil // ctx is done.
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(p.client, 0,
+		informers.WithNamespace(p.namespace), informers.WithTweakListOptions(p.selectOne))
+	informer := factory.Core().V1().ConfigMaps().Informer()
 	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
 		cache.DefaultWatchErrorHandler(ctx, reflector, err)
 		r.trouble(fmt.Errorf("read %s: %w", p, err))
@@ -69,15 +72,38 @@ func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 		return fmt.Errorf("watch %s: %w", p, err)
 	}
 
-	var missing sync.WaitGroup
-	missing.Go(func() {
-		if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
-			r.unlessSeen(p.notFound())
-		}
-	})
-	informer.RunWithContext(ctx)
-	missing.Wait()
+	// Not waited for: away from the API server, it ends only after a pause.
+	go informer.RunWithContext(ctx)
+	if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
+		r.unlessSeen(p.notFound())
+	}
+	<-ctx.Done()
 	return nil
+}
+
+// selectOne selects the one ConfigMap.
+func (p *Provider) selectOne(o *metav1.ListOptions) {
+	o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, p.name).String()
+}
+
+// retryPeriod is how often the ConfigMap is tried to be read the first time.
+const retryPeriod = time.Second
+
+// reach tries until the API server lets the ConfigMap be read, and reports why
+// it does not: a watch does not tell while it cannot connect. The error is that
+// ctx is done.
+func (r *reader) reach(ctx context.Context) error {
+	var options metav1.ListOptions
+	r.selectOne(&options)
+	last := ""
+	return wait.PollUntilContextCancel(ctx, retryPeriod, true, func(ctx context.Context) (bool, error) {
+		_, err := r.client.CoreV1().ConfigMaps(r.namespace).List(ctx, options)
+		if err != nil && ctx.Err() == nil && err.Error() != last {
+			last = err.Error()
+			r.unlessSeen(fmt.Errorf("read %s: %w", r.Provider, err))
+		}
+		return err == nil, nil
+	})
 }
 
 // String names the ConfigMap in messages.
@@ -88,9 +114,10 @@ func (p *Provider) notFound() error { return fmt.Errorf("%s does not exist", p) 
 // reader turns the events of the ConfigMap into reports, one at a time.
 type reader struct {
 	*Provider
-	report func(ratios.Update)
 
 	mu sync.Mutex
+	// report is nil after the end.
+	report func(ratios.Update)
 	// seen tells that the ConfigMap was there once.
 	seen bool
 	// version is the resource version that was reported last.
@@ -100,7 +127,7 @@ type reader struct {
 func (r *reader) read(cm *corev1.ConfigMap) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen && cm.ResourceVersion == r.version {
+	if r.report == nil || r.seen && cm.ResourceVersion == r.version {
 		return // A new list shows what is known already.
 	}
 	r.seen, r.version = true, cm.ResourceVersion
@@ -125,7 +152,7 @@ func (r *reader) gone() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.version = ""
-	r.report(ratios.Update{Err: r.notFound()})
+	r.reject(r.notFound())
 }
 
 // trouble reports that the ConfigMap could not be read. Once it was read,
@@ -139,7 +166,7 @@ func (r *reader) trouble(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.version = "" // The next list reports the content anew.
-	r.report(ratios.Update{Err: err})
+	r.reject(err)
 }
 
 // unlessSeen reports what keeps the ConfigMap from being read the first time.
@@ -147,6 +174,19 @@ func (r *reader) unlessSeen(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.seen {
+		r.reject(err)
+	}
+}
+
+func (r *reader) reject(err error) {
+	if r.report != nil {
 		r.report(ratios.Update{Err: err})
 	}
+}
+
+// end makes sure that nothing is reported any more.
+func (r *reader) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report = nil
 }

@@ -15,31 +15,31 @@ type Container struct{ CPU, Memory Amount }
 
 // The most that is read of any quantity: a billion cores, and 1Ei. No machine
 // has as much, and what is beyond may not fit in 64 bits.
-var (
-	mostCPU    = resource.MustParse("1G")
-	mostMemory = resource.MustParse("1Ei")
+const (
+	mostCores = 1_000_000_000
+	mostBytes = 1 << 60
 )
 
 // Millicores returns cpu in whole millicores, rounded up; false where it is
 // negative or more than any machine has, and then the nearest amount that is
 // not.
-func Millicores(q resource.Quantity) (int64, bool) {
+func Millicores(q *resource.Quantity) (int64, bool) {
 	switch {
 	case q.Sign() < 0:
 		return 0, false
-	case q.Cmp(mostCPU) > 0:
-		return mostCPU.MilliValue(), false
+	case q.CmpInt64(mostCores) > 0:
+		return mostCores * 1000, false
 	}
 	return q.MilliValue(), true
 }
 
 // Bytes is Millicores for memory in whole bytes.
-func Bytes(q resource.Quantity) (int64, bool) {
+func Bytes(q *resource.Quantity) (int64, bool) {
 	switch {
 	case q.Sign() < 0:
 		return 0, false
-	case q.Cmp(mostMemory) > 0:
-		return mostMemory.Value(), false
+	case q.CmpInt64(mostBytes) > 0:
+		return mostBytes, false
 	}
 	return q.Value(), true
 }
@@ -47,17 +47,20 @@ func Bytes(q resource.Quantity) (int64, bool) {
 // FromResources reads cpu and memory of a container.
 func FromResources(r corev1.ResourceRequirements) Container {
 	return Container{
-		CPU:    Amount{read(r.Requests, corev1.ResourceCPU, Millicores), read(r.Limits, corev1.ResourceCPU, Millicores)},
-		Memory: Amount{read(r.Requests, corev1.ResourceMemory, Bytes), read(r.Limits, corev1.ResourceMemory, Bytes)},
+		CPU:    Amount{cpu(r.Requests), cpu(r.Limits)},
+		Memory: Amount{memory(r.Requests), memory(r.Limits)},
 	}
 }
 
-func read(list corev1.ResourceList, name corev1.ResourceName, convert func(resource.Quantity) (int64, bool)) int64 {
-	q, ok := list[name]
-	if !ok {
-		return 0
-	}
-	amount, _ := convert(q)
+func cpu(list corev1.ResourceList) int64 {
+	q := list[corev1.ResourceCPU]
+	amount, _ := Millicores(&q)
+	return amount
+}
+
+func memory(list corev1.ResourceList) int64 {
+	q := list[corev1.ResourceMemory]
+	amount, _ := Bytes(&q)
 	return amount
 }
 

@@ -184,12 +184,14 @@ func TestQOSClass(t *testing.T) {
 
 func TestQuantitiesThatNoMachineHasAreTold(t *testing.T) {
 	for text, want := range map[string]bool{"0": true, "1m": true, "64": true, "1G": true, "1000000001": false, "10E": false, "1e40": false, "-1": false, "18446744073709552": false} {
-		if amount, ok := Millicores(resource.MustParse(text)); ok != want || amount < 0 || amount > 1e12 {
+		q := resource.MustParse(text)
+		if amount, ok := Millicores(&q); ok != want || amount < 0 || amount > 1e12 {
 			t.Errorf("Millicores(%s) = %d, %v, want %v", text, amount, ok, want)
 		}
 	}
 	for text, want := range map[string]bool{"0": true, "1": true, "1Ei": true, "1025Pi": false, "1e30": false, "-1": false} {
-		if amount, ok := Bytes(resource.MustParse(text)); ok != want || amount < 0 || amount > 1<<60 {
+		q := resource.MustParse(text)
+		if amount, ok := Bytes(&q); ok != want || amount < 0 || amount > 1<<60 {
 			t.Errorf("Bytes(%s) = %d, %v, want %v", text, amount, ok, want)
 		}
 	}

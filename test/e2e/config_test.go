@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 func (c *cluster) configMapLifecycle(t *testing.T) {
@@ -51,7 +52,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	c.awaitEvent(t, deploy.Namespace, cm.UID, "InvalidConfig", fault)
 
 	c.apply(t, deploy.SampleConfig())
-	eventually(t, "the good ConfigMap to heal it", func() error {
+	localcluster.Eventually(t, "the good ConfigMap to heal it", func() error {
 		_, body, err := s.Readyz(t.Context())
 		if err == nil && strings.Contains(body, "warning") {
 			err = fmt.Errorf("/readyz is %q", body)
@@ -70,7 +71,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 		t.Errorf("the log says it %d times, as before", now)
 	}
 	c.apply(t, deploy.SampleConfig())
-	eventually(t, "the new ConfigMap to heal it", func() error {
+	localcluster.Eventually(t, "the new ConfigMap to heal it", func() error {
 		list, err := s.api.ListRatios(t.Context())
 		if err == nil && !list.GetSources()[0].GetHealthy() {
 			err = fmt.Errorf("ratios %v", list)
@@ -100,7 +101,7 @@ func (c *cluster) checkLastGood(t *testing.T, s *server, revision, fault string)
 
 func awaitReadyz(t *testing.T, s *server, code int, text string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("/readyz to be %d and to say %q", code, text), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("/readyz to be %d and to say %q", code, text), func() error {
 		got, body, err := s.Readyz(t.Context())
 		if err == nil && (got != code || !strings.Contains(body, text)) {
 			err = fmt.Errorf("it is %d %q", got, body)
@@ -111,7 +112,7 @@ func awaitReadyz(t *testing.T, s *server, code int, text string) {
 
 func awaitLog(t *testing.T, s *server, text string) {
 	t.Helper()
-	eventually(t, "the log to say "+text, func() error {
+	localcluster.Eventually(t, "the log to say "+text, func() error {
 		if mentions(s, text) == 0 {
 			return errors.New("it does not")
 		}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,9 +19,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// patience is how long anything may take; far more than it does.
-const patience = 3 * time.Minute
-
 // TestJourneys runs the journeys one after the other on one cluster: servers
 // resize every pod that they see, so two at once would meet.
 func TestJourneys(t *testing.T) {
@@ -34,6 +30,8 @@ func TestJourneys(t *testing.T) {
 	t.Run("the ConfigMap is missing, broken, deleted", c.configMapLifecycle)
 	t.Run("pods are resized as previewed", c.mainJob)
 	t.Run("a changed ratio resizes the pods it concerns", c.ratioChange)
+	t.Run("the API server cannot be reached at start", c.awayAtStart)
+	t.Run("the server has no rights", c.withoutRights)
 	t.Run("killed between any two writes, the server goes on", c.killedBetweenWrites)
 	t.Run("the API server is gone for a while", c.apiServerGone)
 	t.Run("grpcurl lists and calls the services", c.grpcurl)
@@ -93,32 +91,12 @@ func (c *cluster) serve(t *testing.T, kubeconfig string, args ...string) *server
 func (c *cluster) serveReady(t *testing.T, args ...string) *server {
 	t.Helper()
 	s := c.serve(t, c.serviceAccount(t), args...)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
 	defer cancel()
 	if err := s.WaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// eventually waits until try returns nil.
-func eventually(t *testing.T, what string, try func() error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := try()
-		if err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("waiting for %s: %v", what, err)
-		}
-	}
 }
 
 func (c *cluster) pods(t *testing.T, namespace string) []corev1.Pod {
@@ -132,7 +110,7 @@ func (c *cluster) pods(t *testing.T, namespace string) []corev1.Pod {
 
 func (c *cluster) awaitRunning(t *testing.T, namespace string, count int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%d running pods in %s", count, namespace), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("%d running pods in %s", count, namespace), func() error {
 		running := 0
 		for _, p := range c.pods(t, namespace) {
 			reported := p.Status.Phase == corev1.PodRunning
@@ -172,7 +150,7 @@ func (s *server) plans(t *testing.T, namespace string) map[string]*workloadresiz
 // pod that was to be recorded is.
 func (c *cluster) awaitSettled(t *testing.T, s *server, namespace string) {
 	t.Helper()
-	eventually(t, "all pods of "+namespace+" to have their sizes", func() error {
+	localcluster.Eventually(t, "all pods of "+namespace+" to have their sizes", func() error {
 		plans := s.plans(t, namespace)
 		for _, p := range c.pods(t, namespace) {
 			plan := plans[p.Name]
@@ -191,7 +169,7 @@ func (c *cluster) awaitSettled(t *testing.T, s *server, namespace string) {
 // on an object.
 func (c *cluster) awaitEvent(t *testing.T, namespace string, uid types.UID, reason, text string) {
 	t.Helper()
-	eventually(t, "event "+reason, func() error {
+	localcluster.Eventually(t, "event "+reason, func() error {
 		list, err := c.client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(uid)})
 		if err != nil {
 			return err
@@ -214,7 +192,7 @@ func run(t *testing.T, name string, args ...string) (code int, stdout, stderr st
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
 	defer cancel()
 	var out, errOut strings.Builder
 	cmd := exec.CommandContext(ctx, binary, args...)

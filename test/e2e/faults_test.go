@@ -77,7 +77,7 @@ func (c *cluster) killedAt(t *testing.T, n int, action localcluster.Action) {
 	c.apply(t, deployment(namespace, "app"))
 	select {
 	case <-reached:
-	case <-time.After(patience):
+	case <-time.After(localcluster.Patience):
 		t.Fatalf("write %d did not come; there were %q", n, writes)
 	}
 	if action == localcluster.ForwardThenHang {
@@ -144,7 +144,7 @@ func progress(p *corev1.Pod) int {
 
 func (c *cluster) awaitWritten(t *testing.T, namespace string, n int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("write %d to land", n), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("write %d to land", n), func() error {
 		if got := progress(&c.pods(t, namespace)[0]); got != n {
 			return fmt.Errorf("%d landed", got)
 		}
@@ -186,7 +186,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 	c.apply(t, deployment("after-outage", "app"))
 	// A new ratio too is seen after the outage.
 	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 1.6", 1)))
-	eventually(t, "the new pod to be resized by the new ratio", func() error {
+	localcluster.Eventually(t, "the new pod to be resized by the new ratio", func() error {
 		pods := c.pods(t, "after-outage")
 		if len(pods) != 1 || text(pods[0].Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) != "63m" {
 			return fmt.Errorf("pods %v", pods)
@@ -194,7 +194,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 		return nil
 	})
 	c.apply(t, deploy.SampleConfig())
-	eventually(t, "the old ratio to be back", func() error {
+	localcluster.Eventually(t, "the old ratio to be back", func() error {
 		if got := text(c.pods(t, "after-outage")[0].Spec.Containers[0].Resources.Requests, corev1.ResourceCPU); got != "80m" {
 			return fmt.Errorf("it has %s", got)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 const ns = deploy.SampleNamespace
@@ -207,7 +208,7 @@ func (c *cluster) ratioChange(t *testing.T) {
 	before := byName(c.pods(t, ns))
 	t.Cleanup(func() { c.apply(t, deploy.SampleConfig()) })
 	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 2.0", 1)))
-	eventually(t, "the new ratio to be in force", func() error {
+	localcluster.Eventually(t, "the new ratio to be in force", func() error {
 		list, err := s.api.ListRatios(t.Context())
 		if err != nil {
 			return err
@@ -241,7 +242,7 @@ func (c *cluster) ratioChange(t *testing.T) {
 		}
 	}
 	c.apply(t, deploy.SampleConfig())
-	eventually(t, "the old sizes to be back", func() error {
+	localcluster.Eventually(t, "the old sizes to be back", func() error {
 		for name, p := range byName(c.pods(t, ns)) {
 			if diff := cmp.Diff(before[name].Spec.Containers, p.Spec.Containers); diff != "" {
 				return fmt.Errorf("pod %s: %s", name, diff)
@@ -255,7 +256,7 @@ func (c *cluster) ratioChange(t *testing.T) {
 // awaitActuated waits until the kubelets report what the specs say.
 func (c *cluster) awaitActuated(t *testing.T, namespace string) {
 	t.Helper()
-	eventually(t, "the kubelets to report the sizes", func() error {
+	localcluster.Eventually(t, "the kubelets to report the sizes", func() error {
 		for _, p := range c.pods(t, namespace) {
 			for i := range p.Spec.Containers {
 				container := &p.Spec.Containers[i]

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 func get(t *testing.T, url string) (int, string) {
@@ -44,7 +46,7 @@ func (c *cluster) grpcurl(t *testing.T) {
 	if got := call(s.GRPCAddress, "describe", "workloadresizer.v1.PlanService"); !strings.Contains(got, "rpc PreviewPod") {
 		t.Errorf("described as %s", got)
 	}
-	eventually(t, "health to be SERVING", func() error {
+	localcluster.Eventually(t, "health to be SERVING", func() error {
 		if got := call(s.GRPCAddress, "grpc.health.v1.Health/Check"); !strings.Contains(got, `"SERVING"`) {
 			return fmt.Errorf("it is %s", got)
 		}

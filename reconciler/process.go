@@ -36,8 +36,14 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 		return
 	}
 	table := r.Ratios.Table()
-	if table == nil || r.ledger.stale(key, pod.UID, pod.ResourceVersion, r.clock.Now()) {
-		return // Queued again with the first table, or with the next state.
+	if table == nil {
+		return // Queued again with the first table.
+	}
+	if r.ledger.stale(key, pod.UID, pod.ResourceVersion, r.clock.Now()) {
+		// Queued again with the next state; if none ever comes, when our
+		// write does not count for more any longer.
+		r.queue.AddAfter(key, trusted)
+		return
 	}
 	plan := r.Planner.Plan(pod, r.node(pod), table)
 	r.ledger.planned(plan)

@@ -19,8 +19,8 @@ var memoryLimitsShrink = version.MustParseGeneric("1.34")
 func (r *Reconciler) learnServer(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	last := ""
-	return wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (bool, error) {
-		v, err := r.serverVersion()
+	return wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+		v, err := r.serverVersion(ctx)
 		if err != nil {
 			r.unread.Store(&err)
 			if err.Error() != last {
@@ -29,14 +29,20 @@ func (r *Reconciler) learnServer(ctx context.Context) error {
 			}
 			return false, nil
 		}
+		r.unread.Store(nil)
 		r.Planner.KeepMemoryLimits = v.LessThan(memoryLimitsShrink)
 		logger.Info("API server", "version", v.String(), "memoryLimitsShrink", !r.Planner.KeepMemoryLimits)
 		return true, nil
 	})
 }
 
-func (r *Reconciler) serverVersion() (*version.Version, error) {
-	info, err := r.Client.Discovery().ServerVersion()
+// versionTimeout bounds one try; the server may accept and never answer.
+const versionTimeout = 5 * time.Second
+
+func (r *Reconciler) serverVersion(ctx context.Context) (*version.Version, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	info, err := r.Client.Discovery().ServerVersionWithContext(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the API server's version: %w", err)
 	}

@@ -2,10 +2,12 @@ package reconciler
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -59,7 +61,9 @@ func (e *Events) Shutdown() {
 	e.broadcaster.Shutdown()
 }
 
-// countingSink counts what was sent, successfully or not.
+// countingSink counts the events that are done with: created or counted up, or
+// refused for good. What fails otherwise is tried again, and an event that is no
+// longer there to be counted up is created anew.
 type countingSink struct {
 	record.EventSink
 	sent atomic.Int64
@@ -67,14 +71,25 @@ type countingSink struct {
 
 // Create implements record.EventSink.
 func (s *countingSink) Create(event *corev1.Event) (*corev1.Event, error) {
-	defer s.sent.Add(1)
-	return s.EventSink.Create(event)
+	created, err := s.EventSink.Create(event)
+	s.count(err)
+	return created, err
 }
 
 // Patch implements record.EventSink.
 func (s *countingSink) Patch(old *corev1.Event, data []byte) (*corev1.Event, error) {
-	defer s.sent.Add(1)
-	return s.EventSink.Patch(old, data)
+	patched, err := s.EventSink.Patch(old, data)
+	if !apierrors.IsNotFound(err) {
+		s.count(err)
+	}
+	return patched, err
+}
+
+func (s *countingSink) count(err error) {
+	var refused apierrors.APIStatus
+	if err == nil || errors.As(err, &refused) {
+		s.sent.Add(1)
+	}
 }
 
 // ConfigRejected says on the ConfigMap that its content was rejected.

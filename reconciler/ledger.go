@@ -88,6 +88,7 @@ func (l *ledger) planned(plan *Plan) {
 	}
 	l.count(e, -1)
 	e.decision, e.reason = plan.Decision, reason
+	e.told = Reason{} // What is said from here on is news.
 	l.count(e, 1)
 }
 

@@ -3,6 +3,7 @@ package reconciler
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -36,62 +37,86 @@ func resizedByUs(pod *corev1.Pod) bool {
 	})
 }
 
-// container returns what the author asked for in a container that has current
-// now.
-func (o *originals) container(name string, current sizing.Container) (sizing.Container, error) {
-	cpu, err := o.amount(current.CPU, contract.OriginalCPU(name), contract.OriginalCPULimit(name), millicores)
+// standing is what may be done with one resource of a container.
+type standing int
+
+const (
+	// scales: request and limit are scaled from the original.
+	scales standing = iota
+	// limitStays: the limit came after the author, as a LimitRange's default
+	// does with a resize; it is left as it is.
+	limitStays
+	// stays: the original is not known, so nothing is changed.
+	stays
+)
+
+// fill finds the originals of a container that has c.Current now.
+func (o *originals) fill(c *ContainerPlan) (err error) {
+	c.Original.CPU, c.cpu, err = o.amount(c.Current.CPU, contract.OriginalCPU(c.Name), contract.OriginalCPULimit(c.Name), millicores)
 	if err != nil {
-		return sizing.Container{}, err
+		return err
 	}
-	memory, err := o.amount(current.Memory, contract.OriginalMemory(name), contract.OriginalMemoryLimit(name), bytes)
-	if err != nil {
-		return sizing.Container{}, err
-	}
-	return sizing.Container{CPU: cpu, Memory: memory}, nil
+	c.Original.Memory, c.memory, err = o.amount(c.Current.Memory, contract.OriginalMemory(c.Name), contract.OriginalMemoryLimit(c.Name), bytes)
+	return err
 }
 
-// amount reads one resource. What the container does not have now it never
-// had: a resize can neither add nor remove a request, nor do we add a limit. So
+// amount reads one resource. A resize can remove neither requests nor limits, so
 // annotations of what is not there mean nothing.
-func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, u unit) (sizing.Amount, error) {
+func (o *originals) amount(current sizing.Amount, requestKey, limitKey string, u unit) (sizing.Amount, standing, error) {
 	if current.Request == 0 {
-		return current, nil
+		return current, scales, nil
 	}
 	original := current
 	request, recorded, err := o.read(requestKey, u)
 	switch {
 	case err != nil:
-		return sizing.Amount{}, err
+		return sizing.Amount{}, stays, err
 	case recorded:
 		original.Request = request
+	case o.sized && o.others():
+		// The request came after the author's: the originals of what he
+		// wrote are recorded together.
+		return current, stays, nil
 	case o.sized:
-		return sizing.Amount{}, fmt.Errorf("annotation %s is missing although the pod was sized for a node type", requestKey)
+		return sizing.Amount{}, stays, fmt.Errorf("annotation %s is missing although the pod was sized for a node type", requestKey)
 	default:
 		o.record(requestKey, u.text(current.Request))
 	}
 	if current.Limit == 0 {
-		return original, nil
+		return original, scales, nil
 	}
 	limit, limitRecorded, err := o.read(limitKey, u)
 	switch {
 	case err != nil:
-		return sizing.Amount{}, err
+		return sizing.Amount{}, stays, err
 	case limitRecorded:
 		original.Limit = limit
 	case recorded && current.Limit == current.Request:
 		// Perhaps set so by the published controller: not known to be
 		// what the author wrote, and so not recorded.
 		original.Limit = original.Request
+	case current.Request != original.Request:
+		// A limit of the author's would have been recorded with his
+		// request, before the first resize.
+		original.Limit = 0
+		return original, limitStays, nil
 	default:
-		if recorded {
-			original.Limit = sizing.Unfollow(current, original.Request)
-		}
 		o.record(limitKey, u.text(original.Limit))
 	}
 	if original.Limit < original.Request {
-		return sizing.Amount{}, fmt.Errorf("annotation %s: limit %s is below the request %s", limitKey, u.text(original.Limit), u.text(original.Request))
+		return sizing.Amount{}, stays, fmt.Errorf("annotation %s: limit %s is below the request %s", limitKey, u.text(original.Limit), u.text(original.Request))
 	}
-	return original, nil
+	return original, scales, nil
+}
+
+// others tells whether the pod has originals of any resource.
+func (o *originals) others() bool {
+	for key := range o.annotations {
+		if strings.HasPrefix(key, contract.OriginalPrefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // read returns the amount in an annotation, and whether there is one.

@@ -79,6 +79,8 @@ type ContainerPlan struct {
 
 	// cpuClamped and memoryClamped tell that a bound decided.
 	cpuClamped, memoryClamped bool
+	// cpu and memory are what may be done with them.
+	cpu, memory standing
 }
 
 // pending tells whether there is anything to write: to the spec, or to the

@@ -70,8 +70,8 @@ func (p *Planner) Plan(pod *corev1.Pod, node *corev1.Node, table *ratios.Table) 
 	plan.Decision = Align
 	if !plan.heldBack() {
 		plan.Reasons = append([]Reason{{contract.AlreadyAligned, "the requests are what node type " + plan.NodeType + " needs"}}, plan.Reasons...)
-	} else if !plan.resized() {
-		// Nothing was done to the pod, and nothing can be.
+	} else if plan.applied == "" && !plan.resized() && !resizedByUs(pod) {
+		// Nothing was ever done to the pod, and nothing can be.
 		plan.Decision = Skip
 	}
 	return plan
@@ -91,13 +91,21 @@ func (p *Planner) fill(plan *Plan, pod *corev1.Pod, node *corev1.Node, table *ra
 	originals := newOriginals(pod)
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		original, err := originals.container(c.Name, c.Current)
-		if err != nil {
+		if err := originals.fill(c); err != nil {
 			return &safety.Veto{Reason: contract.InvalidAnnotation, Message: err.Error()}
 		}
-		c.Original = original
-		c.Desired.CPU, c.cpuClamped = sizing.CPU(original.CPU, sizing.Factor(plan.CPUFactor), sizing.Range(table.Bounds.CPU))
-		c.Desired.Memory, c.memoryClamped = sizing.Memory(original.Memory, sizing.Factor(plan.MemoryFactor), sizing.Range(table.Bounds.Memory))
+		if c.cpu != stays {
+			c.Desired.CPU, c.cpuClamped = sizing.CPU(c.Original.CPU, sizing.Factor(plan.CPUFactor), sizing.Range(table.Bounds.CPU))
+		}
+		if c.cpu == limitStays {
+			c.Desired.CPU.Limit = max(c.Desired.CPU.Request, c.Current.CPU.Limit)
+		}
+		if c.memory != stays {
+			c.Desired.Memory, c.memoryClamped = sizing.Memory(c.Original.Memory, sizing.Factor(plan.MemoryFactor), sizing.Range(table.Bounds.Memory))
+		}
+		if c.memory == limitStays {
+			c.Desired.Memory.Limit = max(c.Desired.Memory.Request, c.Current.Memory.Limit)
+		}
 	}
 	plan.unrecorded = originals.unrecorded
 	p.holdBack(plan, pod)

@@ -104,11 +104,9 @@ func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan 
 	case errors.As(err, &unsupported):
 		r.tell(ctx, plan, Reason{contract.ResizeUnsupported, err.Error()})
 	case outdated(err):
-		// No failure of the plan: the next state of the pod gives the
-		// next plan.
+		// Nothing that people have to know: the next state of the pod
+		// gives the next plan.
 		logger.V(1).Info("Pod changed meanwhile, planning it again", "err", err)
-		r.queue.AddAfter(key, firstPause)
-		return
 	case errors.As(err, &unrecorded):
 		logger.Error(err, "Pod has its sizes, but that is not recorded yet")
 	case statusCode(err) == 0:

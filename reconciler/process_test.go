@@ -47,8 +47,8 @@ func TestWhatIsSaidOfAFailure(t *testing.T) {
 		said   contract.Reason
 		paused bool
 	}{
-		{"a conflict is no failure", apierrors.NewConflict(pods, "pod", errors.New("changed")), "", false},
-		{"a pod that is gone is no failure", apierrors.NewNotFound(pods, "pod"), "", false},
+		{"a conflict is no news", apierrors.NewConflict(pods, "pod", errors.New("changed")), "", true},
+		{"a pod that is gone is no news", apierrors.NewNotFound(pods, "pod"), "", true},
 		{"no answer", errors.New("connection refused"), "", true},
 		{"a refusal", apierrors.NewForbidden(pods, "pod", errors.New("exceeded quota")), contract.ResizeFailed, true},
 		{"no support", &unsupportedError{apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},

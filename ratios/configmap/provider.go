@@ -86,8 +86,12 @@ func (p *Provider) selectOne(o *metav1.ListOptions) {
 	o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, p.name).String()
 }
 
-// retryPeriod is how often the ConfigMap is tried to be read the first time.
-const retryPeriod = time.Second
+// retryPeriod is how often the ConfigMap is tried to be read the first time, and
+// tryTimeout how long one try may take.
+const (
+	retryPeriod = time.Second
+	tryTimeout  = 5 * time.Second
+)
 
 // reach tries until the API server lets the ConfigMap be read, and reports why
 // it does not: a watch does not tell while it cannot connect. The error is that
@@ -97,7 +101,9 @@ func (r *reader) reach(ctx context.Context) error {
 	r.selectOne(&options)
 	last := ""
 	return wait.PollUntilContextCancel(ctx, retryPeriod, true, func(ctx context.Context) (bool, error) {
-		_, err := r.client.CoreV1().ConfigMaps(r.namespace).List(ctx, options)
+		try, cancel := context.WithTimeout(ctx, tryTimeout)
+		defer cancel()
+		_, err := r.client.CoreV1().ConfigMaps(r.namespace).List(try, options)
 		if err != nil && ctx.Err() == nil && err.Error() != last {
 			last = err.Error()
 			r.unlessSeen(fmt.Errorf("read %s: %w", r.Provider, err))

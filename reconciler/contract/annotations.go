@@ -30,6 +30,9 @@ const (
 	SkipTrue = "true"
 )
 
+// OriginalPrefix begins the keys of all originals.
+const OriginalPrefix = Prefix + "original-"
+
 // maxName is how long an annotation's name part may be (the API server's
 // qualified-name rule).
 const maxName = 63

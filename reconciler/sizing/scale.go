@@ -71,19 +71,3 @@ func upToMebibyte(f Factor, bytes int64) int64 {
 
 // maxMebibytes is the largest whole Mi that is an int64.
 const maxMebibytes = (1<<63 - 1) / mebibyte * mebibyte
-
-// Unfollow returns the limit that goes with an original request, where only the
-// request is known. It inverts follow: a limit that was scaled with its request
-// is scaled back, and one that equals its request now equals the original one.
-// The published controller kept no limits and set every limit to its request; of
-// a Burstable pod that it sized, what the author wrote cannot be known any more.
-func Unfollow(current Amount, originalRequest int64) int64 {
-	if current.Limit == 0 || current.Request == 0 {
-		return current.Limit
-	}
-	if current.Limit == current.Request {
-		return originalRequest
-	}
-	f := Factor{uint64(originalRequest), uint64(current.Request)}
-	return max(originalRequest, f.nearest(current.Limit))
-}

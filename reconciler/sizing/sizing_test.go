@@ -139,27 +139,6 @@ func TestPropertiesOfEveryScaling(t *testing.T) {
 	}
 }
 
-func TestUnfollowInvertsMirroredAndScaledLimits(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		current Amount
-		request int64
-		want    int64
-	}{
-		{"not resized yet", Amount{500, 2000}, 500, 2000},
-		{"Guaranteed, resized", Amount{800, 800}, 1000, 1000},
-		{"scaled with its request", Amount{400, 1600}, 500, 2000},
-		{"no limit", Amount{400, 0}, 500, 0},
-		{"rounding never puts the limit below the request", Amount{3, 4}, 2, 3},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got := Unfollow(tc.current, tc.request); got != tc.want {
-				t.Errorf("Unfollow(%v, %d) = %d, want %d", tc.current, tc.request, got, tc.want)
-			}
-		})
-	}
-}
-
 func TestQOSClass(t *testing.T) {
 	full := Container{Amount{100, 100}, Amount{mi, mi}}
 	for _, tc := range []struct {

@@ -28,9 +28,6 @@ type running struct {
 
 func startDemo(t *testing.T) *running {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a cluster")
-	}
 	repository, err := localcluster.Root()
 	if err != nil {
 		t.Fatal(err)

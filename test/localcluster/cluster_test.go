@@ -23,9 +23,6 @@ import (
 )
 
 func TestOnACluster(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a cluster")
-	}
 	cluster := localcluster.ForTest(t, "")
 	manifests := append(deploy.Base(), deploy.SampleConfig(), deploy.SampleWorkloads())
 	for _, when := range []string{"new", "unchanged"} {
@@ -230,9 +227,6 @@ func testComponents(t *testing.T, cluster *localcluster.Cluster) {
 }
 
 func TestUpThatIsBrokenOffLeavesNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a cluster")
-	}
 	dir := t.TempDir() + "/cluster"
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -18,6 +18,22 @@ const (
 	ResizeFailed Reason = "ResizeFailed"
 	// ResizeUnsupported: the API server or the node cannot resize in place.
 	ResizeUnsupported Reason = "ResizeUnsupported"
+	// Restored: the pod has its originals again and is kept so.
+	Restored Reason = "Restored"
+)
+
+// What the node made of a resize.
+const (
+	// ResizeActuated: the containers run with what the pod asks for.
+	ResizeActuated Reason = "ResizeActuated"
+	// ResizeInProgress: the node has taken the resize on and is not done.
+	ResizeInProgress Reason = "ResizeInProgress"
+	// ResizeDeferred: the node has no room for the resize now and tries again.
+	ResizeDeferred Reason = "ResizeDeferred"
+	// ResizeInfeasible: the node can never carry the resize out.
+	ResizeInfeasible Reason = "ResizeInfeasible"
+	// ResizeError: the node fails to carry the resize out.
+	ResizeError Reason = "ResizeError"
 )
 
 // Why a pod is left alone.
@@ -36,6 +52,8 @@ const (
 	NotRunning Reason = "NotRunning"
 	// StaticPod: the kubelet owns the pod, the API server only mirrors it.
 	StaticPod Reason = "StaticPod"
+	// WindowsPod: pods of Windows cannot be resized.
+	WindowsPod Reason = "WindowsPod"
 	// OwnPod: the pod is one of workload-resizer's own.
 	OwnPod Reason = "OwnPod"
 	// NoRequests: no container asks for cpu or memory, so there is nothing to
@@ -53,6 +71,38 @@ const (
 	// QOSClassChange: the resize would change the pod's QoS class, which the
 	// API server forbids.
 	QOSClassChange Reason = "QOSClassChange"
+	// PodLevelResources: the pod has resources as a whole, which decide
+	// instead of those of its containers.
+	PodLevelResources Reason = "PodLevelResources"
+	// ResourceClaims: the API server refuses every resize of a pod whose
+	// containers use resource claims.
+	ResourceClaims Reason = "ResourceClaims"
+	// NodeCapacity: the node has no room for the increase.
+	NodeCapacity Reason = "NodeCapacity"
+	// NodePressure: the node is under pressure, so nothing is increased.
+	NodePressure Reason = "NodePressure"
+	// LimitRangeViolation: a LimitRange of the namespace refuses the sizes, or
+	// would change them.
+	LimitRangeViolation Reason = "LimitRangeViolation"
+	// QuotaExceeded: a ResourceQuota of the namespace has no room for the
+	// increase.
+	QuotaExceeded Reason = "QuotaExceeded"
+	// ActiveVPA: a VerticalPodAutoscaler sizes the same workload.
+	ActiveVPA Reason = "ActiveVPA"
+	// ExternallyResized: somebody else resized the pod.
+	ExternallyResized Reason = "ExternallyResized"
+	// Paused: resizing is paused here.
+	Paused Reason = "Paused"
+)
+
+// What people have to know of a pod that is resized all the same.
+const (
+	// HPAUtilization: a HorizontalPodAutoscaler counts utilisation in shares
+	// of the requests that are resized.
+	HPAUtilization Reason = "HPAUtilization"
+	// AnnotationIgnored: an annotation contradicts the pod's spec, which
+	// counts.
+	AnnotationIgnored Reason = "AnnotationIgnored"
 )
 
 // Why part of a pod is left alone while the rest is resized.
@@ -96,6 +146,12 @@ var reasons = []Info{
 	{BoundsClamped, Normal, "A bound of the configuration decided a request instead of the ratio."},
 	{ResizeFailed, Warning, "The API server refused or failed a write; it is tried again with growing pauses."},
 	{ResizeUnsupported, Warning, "The API server or the node cannot resize this pod in place."},
+	{Restored, Normal, "The pod has its originals again, and is kept so until its restore is ended (`resizectl resume`)."},
+	{ResizeActuated, Silent, "The containers run with what the pod asks for."},
+	{ResizeInProgress, Silent, "The node has taken the resize on and is not done."},
+	{ResizeDeferred, Normal, "The node has no room for the resize now; it tries again by itself."},
+	{ResizeInfeasible, Warning, "The node can never carry the resize out; the pod is put back, and left alone until the pod, its node or its ratio changes."},
+	{ResizeError, Warning, "The node fails to carry the resize out; what blocks the pod is put back, and left alone until the pod, its node or its ratio changes."},
 	{NotScheduled, Silent, "The pod has no node yet."},
 	{NotOwned, Silent, "The pod has no controller of a kind that is resized (`--owner-kinds`)."},
 	{OptedOut, Silent, "The pod carries `workload-resizer.io/skip: \"true\"`."},
@@ -103,6 +159,7 @@ var reasons = []Info{
 	{Finished, Silent, "The pod has succeeded or failed."},
 	{NotRunning, Silent, "The pod has not started yet."},
 	{StaticPod, Silent, "The kubelet owns the pod; the API server only mirrors it."},
+	{WindowsPod, Silent, "Pods of Windows cannot be resized in place."},
 	{OwnPod, Silent, "The pod is one of workload-resizer's own."},
 	{NoRequests, Silent, "No container asks for cpu or memory, so there is nothing to scale."},
 	{NodeNotFound, Silent, "The pod's node is not known."},
@@ -110,6 +167,17 @@ var reasons = []Info{
 	{UnknownNodeType, Warning, "The node's type has no ratio."},
 	{InvalidAnnotation, Warning, "An annotation of the contract cannot be read, so the originals are not known."},
 	{QOSClassChange, Warning, "The resize would change the pod's QoS class, which the API server forbids."},
+	{PodLevelResources, Warning, "The pod has resources as a whole (`spec.resources`), which decide instead of those of its containers."},
+	{ResourceClaims, Warning, "The API server refuses every resize of a pod whose containers use resource claims."},
+	{NodeCapacity, Warning, "The node has no room for the increase beside its other pods; it is tried again when there is."},
+	{NodePressure, Warning, "The node is under pressure, so nothing is increased until that is over."},
+	{LimitRangeViolation, Warning, "A LimitRange of the namespace refuses the sizes, or would add requests or limits of its own to them."},
+	{QuotaExceeded, Warning, "A ResourceQuota of the namespace has no room for the increase; it is tried again when there is."},
+	{ActiveVPA, Normal, "A VerticalPodAutoscaler sizes the same workload, and two would fight."},
+	{ExternallyResized, Normal, "Somebody else resized the pod (`--externally-resized` says what then)."},
+	{Paused, Silent, "Resizing is paused here (`resizectl resume` ends that)."},
+	{HPAUtilization, Silent, "A HorizontalPodAutoscaler scales the workload by utilisation, which is a share of the requests: it sees a higher one after a decrease, a lower one after an increase."},
+	{AnnotationIgnored, Warning, "An annotation with an original contradicts the pod's spec; the spec counts."},
 	{RestartRequired, Normal, "A resource is left as it is because its resizePolicy would restart the container."},
 	{MemoryLimitKept, Normal, "A memory limit is left as it is because this cluster does not let it shrink."},
 	{InvalidConfig, Warning, "On the ConfigMap: its content was rejected and the last good one is kept."},

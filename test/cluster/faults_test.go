@@ -218,6 +218,9 @@ func TestUpRefuses(t *testing.T) {
 		}
 		wantRefusal(t, "--owner", upArguments(newDir(t), "--owner", strconv.Itoa(owner.Process.Pid))...)
 	})
+	t.Run("nodes beside a control plane of its own version", func(t *testing.T) {
+		wantRefusal(t, "leave out --nodes", upArguments(newDir(t), "--nodes", "n4=1", "--control-plane", "/")...)
+	})
 	for _, test := range []struct{ flag, value string }{
 		{"--nodes", "n4"},
 		{"--node-cpu", "0"},
@@ -225,6 +228,7 @@ func TestUpRefuses(t *testing.T) {
 		{"--node-memory", "much"},
 		{"--node-label", "kubernetes.io/arch"},
 		{"--node-label", "kubernetes.io/type"},
+		{"--control-plane", "/does/not/exist"},
 		{"--port", "-1"},
 		{"--port", "65536"},
 		{"--owner", "-1"},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -55,6 +56,11 @@ func newRunCommand() *cobra.Command {
 }
 
 func run(cluster *state.Cluster, component string) error {
+	if programs := cluster.ControlPlane; programs != "" {
+		if arguments := controlplane.Arguments(cluster, component); arguments != nil {
+			return process.Delegate(filepath.Join(programs, component), arguments...)
+		}
+	}
 	switch component {
 	case state.APIServer:
 		return controlplane.RunAPIServer(cluster)

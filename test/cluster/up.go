@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,6 +56,7 @@ running until it is taken down, or until its owner ends.`,
 	flags.IntVar(&options.NodeCPU, "node-cpu", 8, "cores of each node")
 	flags.StringVar(&memory, "node-memory", "32Gi", "memory of each node")
 	flags.StringVar(&options.NodeLabel, "node-label", "cloud.google.com/machine-family", "key of the label that holds a node's type")
+	flags.StringVar(&options.ControlPlane, "control-plane", "", "directory with programs to run as kube-apiserver, kube-controller-manager and kube-scheduler, of another version say; none means those that are built in; without nodes only")
 	flags.IntVar(&options.Port, "port", 0, "port of the API server, 0 for any that is free")
 	flags.IntVar(&options.OwnerPID, "owner", 0, "process with which the cluster ends, 0 for none")
 	return command
@@ -78,12 +82,36 @@ func complete(options *lifecycle.Options, nodes, memory string) error {
 	if err := state.CheckNodeLabel(options.NodeLabel); err != nil {
 		return fmt.Errorf("--node-label %q: %w", options.NodeLabel, err)
 	}
+	if err := completeControlPlane(options); err != nil {
+		return fmt.Errorf("--control-plane %s: %w", options.ControlPlane, err)
+	}
 	if options.Port < 0 || options.Port > maxPort {
 		return fmt.Errorf("--port %d: not between 0 and %d", options.Port, maxPort)
 	}
 	if options.OwnerPID != 0 {
 		if _, err := state.FindOwner(options.OwnerPID); err != nil {
 			return fmt.Errorf("--owner %d: not a process that lives: %w", options.OwnerPID, err)
+		}
+	}
+	return nil
+}
+
+// completeControlPlane refuses nodes beside a control plane of another version:
+// a kubelet may be older than the API server, never newer.
+func completeControlPlane(options *lifecycle.Options) error {
+	if options.ControlPlane == "" {
+		return nil
+	}
+	if len(options.Nodes) > 0 {
+		return errors.New("the kubelets that are built in may not fit it; leave out --nodes")
+	}
+	var err error
+	if options.ControlPlane, err = filepath.Abs(options.ControlPlane); err != nil {
+		return err
+	}
+	for _, component := range []string{state.APIServer, state.ControllerManager, state.Scheduler} {
+		if _, err := exec.LookPath(filepath.Join(options.ControlPlane, component)); err != nil {
+			return err
 		}
 	}
 	return nil

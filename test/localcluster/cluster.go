@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -55,12 +56,14 @@ type Cluster struct {
 	// Kubeconfig is the path of the admin's kubeconfig.
 	Kubeconfig string
 
-	binary string
-	config *rest.Config
+	binary  string
+	config  *rest.Config
+	version *version.Version
 }
 
 // Up brings a cluster up and returns it once all of it is ready. Where that
-// fails because ctx is done, nothing of it is left.
+// fails because ctx is done, nothing of it is left. Without nodes, the
+// environment may choose another Kubernetes version, see versionVariable.
 func Up(ctx context.Context, options Options) (*Cluster, error) {
 	binary, err := Binary("testcluster")
 	if err != nil {
@@ -70,8 +73,16 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bring a cluster up: %w", err)
 	}
+	args := options.command(dir)
+	programs, err := controlPlane()
+	if err != nil {
+		return nil, fmt.Errorf("bring a cluster up: %w", err)
+	}
+	if programs != "" {
+		args = append(args, "--control-plane", programs)
+	}
 	c := &Cluster{Dir: dir, binary: binary}
-	out, err := c.run(ctx, options.Stderr, options.command(dir)...)
+	out, err := c.run(ctx, options.Stderr, args...)
 	if err != nil {
 		return nil, fmt.Errorf("bring a cluster up in %s: %w", dir, err)
 	}
@@ -81,6 +92,9 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	}
 	// What slows a test down is the cluster, not a limit on this side.
 	c.config.QPS = -1
+	if err := c.askVersion(); err != nil {
+		return nil, errors.Join(err, c.Down())
+	}
 	return c, nil
 }
 

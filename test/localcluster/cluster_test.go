@@ -32,6 +32,7 @@ func TestOnACluster(t *testing.T) {
 	}
 	t.Run("a bare pod of a new namespace", func(t *testing.T) { testBarePod(t, cluster) })
 	t.Run("the server's account", func(t *testing.T) { testServiceAccount(t, cluster) })
+	t.Run("its version", func(t *testing.T) { testVersion(t, cluster) })
 	t.Run("a server", func(t *testing.T) { testServer(t, cluster) })
 	t.Run("components", func(t *testing.T) { testComponents(t, cluster) })
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 )
@@ -24,7 +25,8 @@ import (
 // to WithServer.
 //
 // Clients see a breakdown as what it would be with the API server itself: a
-// connection that breaks off or is refused, never an answer of the proxy's own.
+// connection that breaks off or is refused, or, where a test asks for one of the
+// Answer actions, the answer that the API server would give.
 type Proxy struct {
 	// URL is where the proxy listens, on loopback.
 	URL string
@@ -35,6 +37,7 @@ type Proxy struct {
 	certificate tls.Certificate
 	onWrite     func(Write) Action
 	writes      atomic.Int64
+	onOther     atomic.Pointer[func(*http.Request) Action]
 
 	// mu guards server, which is nil while the proxy is down.
 	mu     sync.Mutex
@@ -143,11 +146,26 @@ func (p *Proxy) SetDown(down bool) error {
 	return nil
 }
 
+// Interfere has onOther say what becomes of each request that is no write of
+// pods, reads and watches for example; it is called concurrently. nil lets them
+// all through, as they are from the start.
+func (p *Proxy) Interfere(onOther func(*http.Request) Action) {
+	if onOther == nil {
+		p.onOther.Store(nil)
+		return
+	}
+	p.onOther.Store(&onOther)
+}
+
 // ServeHTTP implements http.Handler.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write, ok := podWrite(r)
 	if !ok {
-		p.forward.ServeHTTP(w, r)
+		action := Forward
+		if onOther := p.onOther.Load(); onOther != nil {
+			action = (*onOther)(r)
+		}
+		p.act(w, r, action)
 		return
 	}
 	// The whole request is here before anything happens to it, so that it
@@ -162,6 +180,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.onWrite != nil {
 		action = p.onWrite(write)
 	}
+	p.act(w, r, action)
+}
+
+func (p *Proxy) act(w http.ResponseWriter, r *http.Request, action Action) {
 	switch action {
 	case Forward:
 		p.forward.ServeHTTP(w, r)
@@ -171,10 +193,24 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 		}
 		panic(http.ErrAbortHandler)
+	case HangBefore:
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
 	case CutBefore:
 		panic(http.ErrAbortHandler)
+	case CutWhileForwarding:
+		ctx, cancel := context.WithTimeout(r.Context(), cutAfter)
+		defer cancel()
+		p.forward.ServeHTTP(w, r.WithContext(ctx))
+	case ExpireWatch:
+		expire(w)
+	default:
+		answer(w, r, action)
 	}
 }
+
+// cutAfter is how long CutWhileForwarding lets a request be.
+const cutAfter = 500 * time.Millisecond
 
 // forwardUnanswered forwards a request, waits for the API server's answer, and
 // drops it. It goes on if the client goes away meanwhile.

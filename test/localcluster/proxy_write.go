@@ -20,27 +20,6 @@ type Write struct {
 	Body []byte
 }
 
-// Action is what becomes of a write.
-type Action int
-
-const (
-	// Forward lets it through, as if there were no proxy.
-	Forward Action = iota
-	// ForwardThenCut lets it through and, once the API server has answered,
-	// breaks off instead of passing the answer on.
-	ForwardThenCut
-	// ForwardThenHang lets it through and never answers: the client is still
-	// waiting when the test ends it.
-	ForwardThenHang
-	// CutBefore breaks off, and the API server never hears of it.
-	CutBefore
-)
-
-// String implements fmt.Stringer.
-func (a Action) String() string {
-	return [...]string{"forward", "forward then cut", "forward then hang", "cut before"}[a]
-}
-
 // podWrite returns what a request writes, if it writes pods.
 func podWrite(r *http.Request) (Write, bool) {
 	switch r.Method {

@@ -18,7 +18,12 @@ const (
 // RunAPIServer runs kube-apiserver until the process gets SIGTERM.
 func RunAPIServer(cluster *state.Cluster) error {
 	command := app.NewAPIServerCommand()
-	command.SetArgs([]string{
+	command.SetArgs(apiServerArguments(cluster))
+	return command.Execute()
+}
+
+func apiServerArguments(cluster *state.Cluster) []string {
+	return []string{
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(cluster.Ports.APIServer),
 		"--tls-cert-file=" + cluster.Cert(state.APIServer),
@@ -41,8 +46,7 @@ func RunAPIServer(cluster *state.Cluster) error {
 		// Endpoints must not be loopback addresses, and this one has no other.
 		"--endpoint-reconciler-type=none",
 		"--profiling=false",
-	})
-	return command.Execute()
+	}
 }
 
 func etcdEndpoint(cluster *state.Cluster) string {

@@ -11,9 +11,14 @@ import (
 // RunControllerManager runs kube-controller-manager until the process gets
 // SIGTERM.
 func RunControllerManager(cluster *state.Cluster) error {
-	kubeconfig := cluster.Kubeconfig(state.ControllerManager)
 	command := app.NewControllerManagerCommand()
-	command.SetArgs([]string{
+	command.SetArgs(controllerManagerArguments(cluster))
+	return command.Execute()
+}
+
+func controllerManagerArguments(cluster *state.Cluster) []string {
+	kubeconfig := cluster.Kubeconfig(state.ControllerManager)
+	return []string{
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
@@ -37,6 +42,5 @@ func RunControllerManager(cluster *state.Cluster) error {
 		// The default of 20 requests a second would make tests wait.
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
-	})
-	return command.Execute()
+	}
 }

@@ -10,9 +10,14 @@ import (
 
 // RunScheduler runs kube-scheduler until the process gets SIGTERM.
 func RunScheduler(cluster *state.Cluster) error {
-	kubeconfig := cluster.Kubeconfig(state.Scheduler)
 	command := app.NewSchedulerCommand()
-	command.SetArgs([]string{
+	command.SetArgs(schedulerArguments(cluster))
+	return command.Execute()
+}
+
+func schedulerArguments(cluster *state.Cluster) []string {
+	kubeconfig := cluster.Kubeconfig(state.Scheduler)
+	return []string{
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
@@ -27,6 +32,5 @@ func RunScheduler(cluster *state.Cluster) error {
 		// The default of 50 requests a second would make tests wait.
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
-	})
-	return command.Execute()
+	}
 }

@@ -23,6 +23,8 @@ type Options struct {
 	NodeCPU    int
 	NodeMemory int64
 	NodeLabel  string
+	// ControlPlane is as in state.Cluster.
+	ControlPlane string
 	// Port is the API server's, 0 for any that is free.
 	Port int
 	// OwnerPID is the process the cluster must not outlive, 0 for none.
@@ -88,6 +90,8 @@ func newCluster(options Options) (*state.Cluster, error) {
 		NodeCPU:    options.NodeCPU,
 		NodeMemory: options.NodeMemory,
 		NodeLabel:  options.NodeLabel,
+
+		ControlPlane: options.ControlPlane,
 	}
 	if options.OwnerPID != 0 {
 		if cluster.Owner, err = state.FindOwner(options.OwnerPID); err != nil {

@@ -12,5 +12,8 @@
 // (F_OFD_GETLK) without being taken, so that looking at a process can never
 // get in the way of starting it.
 //
+// A process may leave its work to another program, its delegate, which then
+// lives and ends with it.
+//
 // The package must not know what the processes do.
 package process

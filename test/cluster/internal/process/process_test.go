@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 		// Before Adopt: once the pid is in the file, SIGTERM must not kill.
 		signal.Ignore(unix.SIGTERM)
 	}
+	if behaviour == "delegate" {
+		runDelegate()
+		return
+	}
 	if behaviour != "failing" {
 		if err := Adopt("child.pid"); err != nil {
 			panic(err)
@@ -38,6 +42,13 @@ func TestMain(m *testing.M) {
 	case "owned":
 		AdoptOwner()
 		if err := WaitOwner(OwnerFD); err != nil {
+			panic(err)
+		}
+	case "delegating":
+		if err := os.Setenv(childVariable, "delegate"); err != nil {
+			panic(err)
+		}
+		if err := Delegate(os.Args[0]); err != nil {
 			panic(err)
 		}
 	default:

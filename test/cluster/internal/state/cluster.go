@@ -33,6 +33,10 @@ type Cluster struct {
 	NodeMemory int64 `json:"nodeMemory"`
 	// NodeLabel is the key of the label that holds a node's type.
 	NodeLabel string `json:"nodeLabel"`
+	// ControlPlane is the absolute path of the directory with the programs to
+	// run as kube-apiserver, kube-controller-manager and kube-scheduler; empty
+	// means what is built in.
+	ControlPlane string `json:"controlPlane,omitempty"`
 	// Owner is the process the cluster must not outlive, nil if there is none.
 	Owner *Owner `json:"owner,omitempty"`
 }

@@ -1,0 +1,134 @@
+package statuswriter
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// ofRunning are the conditions of a pod that runs, all true.
+var ofRunning = []corev1.PodConditionType{
+	corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
+}
+
+// nextStatus returns the status that a pod is to have, given the one it has.
+// generation is the pod's, or 0 where the API server keeps no observed one.
+func nextStatus(pod *corev1.Pod, generation int64, decide func(*corev1.Pod) Outcome) *corev1.PodStatus {
+	var outcome Outcome
+	if decide != nil && isResizing(pod) {
+		outcome = decide(pod)
+	}
+	status := pod.Status.DeepCopy()
+	status.Phase = corev1.PodRunning
+	status.ObservedGeneration = generation
+	if status.StartTime == nil {
+		now := metav1.Now().Rfc3339Copy()
+		status.StartTime = &now
+	}
+	for _, kind := range ofRunning {
+		status.Conditions = withCondition(status.Conditions, corev1.PodCondition{
+			Type: kind, Status: corev1.ConditionTrue, ObservedGeneration: generation,
+		})
+	}
+	status.Conditions = outcome.conditions(status.Conditions, generation)
+	status.InitContainerStatuses = containerStatuses(pod, pod.Spec.InitContainers, status.InitContainerStatuses, outcome, isSidecar)
+	status.ContainerStatuses = containerStatuses(pod, pod.Spec.Containers, status.ContainerStatuses, outcome, isAny)
+	return status
+}
+
+func isAny(*corev1.Container) bool { return true }
+
+// isSidecar tells an init container that runs on from one that has ended.
+func isSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// isResizing says whether the spec asks for other sizes than containers have.
+func isResizing(pod *corev1.Pod) bool {
+	differs := func(containers []corev1.Container, statuses []corev1.ContainerStatus) bool {
+		return slices.ContainsFunc(containers, func(c corev1.Container) bool {
+			old := statusOf(statuses, c.Name)
+			if old.Resources == nil {
+				return false // It has not started.
+			}
+			return !equality.Semantic.DeepEqual(old.AllocatedResources, c.Resources.Requests) ||
+				!equality.Semantic.DeepEqual(old.Resources, sizes(&c))
+		})
+	}
+	return differs(pod.Spec.InitContainers, pod.Status.InitContainerStatuses) ||
+		differs(pod.Spec.Containers, pod.Status.ContainerStatuses)
+}
+
+// sizes returns a container's requests and limits as its status has them.
+func sizes(c *corev1.Container) *corev1.ResourceRequirements {
+	return &corev1.ResourceRequirements{Requests: c.Resources.Requests, Limits: c.Resources.Limits}
+}
+
+// statusOf returns a container's status, the zero one if it has none.
+func statusOf(statuses []corev1.ContainerStatus, name string) corev1.ContainerStatus {
+	i := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == name })
+	if i < 0 {
+		return corev1.ContainerStatus{}
+	}
+	return statuses[i]
+}
+
+func containerStatuses(pod *corev1.Pod, containers []corev1.Container, old []corev1.ContainerStatus, outcome Outcome, runs func(*corev1.Container) bool) []corev1.ContainerStatus {
+	var statuses []corev1.ContainerStatus
+	for i := range containers {
+		c := &containers[i]
+		status := statusOf(old, c.Name)
+		starts := status.Resources == nil
+		if starts {
+			status = startedStatus(pod, c, runs(c))
+		}
+		if starts || outcome.allocates() {
+			status.AllocatedResources = c.Resources.Requests
+		}
+		if starts || outcome.actuates() {
+			status.Resources = sizes(c)
+		}
+		statuses = append(statuses, status)
+	}
+	return statuses
+}
+
+func startedStatus(pod *corev1.Pod, c *corev1.Container, runs bool) corev1.ContainerStatus {
+	now := metav1.Now().Rfc3339Copy()
+	status := corev1.ContainerStatus{
+		Name: c.Name, Image: c.Image, ImageID: c.Image, Ready: true, Started: &runs,
+		ContainerID: fmt.Sprintf("statuswriter://%s/%s", pod.UID, c.Name),
+	}
+	if runs {
+		status.State.Running = &corev1.ContainerStateRunning{StartedAt: now}
+	} else {
+		status.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now, ContainerID: status.ContainerID}
+	}
+	return status
+}
+
+// statusPatch returns the strategic merge patch that makes a pod's status the
+// given one, provided that the pod is still the one that this was made from.
+func statusPatch(pod *corev1.Pod, status *corev1.PodStatus) ([]byte, error) {
+	before, err := json.Marshal(corev1.Pod{Status: pod.Status})
+	if err != nil {
+		return nil, fmt.Errorf("encode the status there is: %w", err)
+	}
+	after, err := json.Marshal(corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{UID: pod.UID, ResourceVersion: pod.ResourceVersion},
+		Status:     *status,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode the new status: %w", err)
+	}
+	patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, corev1.Pod{})
+	if err != nil {
+		return nil, fmt.Errorf("make a patch: %w", err)
+	}
+	return patch, nil
+}

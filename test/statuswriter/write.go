@@ -1,0 +1,84 @@
+package statuswriter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// fieldManager owns what is written, as it does where kubelets write.
+const fieldManager = "kubelet"
+
+// work deals with one pod of the queue, and says whether there will be more.
+func (w *Writer) work(ctx context.Context) bool {
+	key, shutdown := w.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer w.queue.Done(key)
+	err := w.write(ctx, key)
+	switch {
+	case err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err):
+		// A pod that has changed meanwhile comes again by itself.
+		w.queue.Forget(key)
+	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
+		w.queue.Forget(key)
+		w.mu.Lock()
+		w.refused = errors.Join(w.refused, fmt.Errorf("pod %s: %w", key, err))
+		w.mu.Unlock()
+	default:
+		w.queue.AddRateLimited(key)
+	}
+	return true
+}
+
+// write writes what the pod's node has to say, if that is not written yet.
+func (w *Writer) write(ctx context.Context, key string) error {
+	found, exists, err := w.pods.GetStore().GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	pod := found.(*corev1.Pod)
+	if !w.plays(pod) {
+		return nil
+	}
+	pods := w.client.CoreV1().Pods(pod.Namespace)
+	if pod.DeletionTimestamp != nil {
+		if pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 {
+			return nil // Only finalizers keep it.
+		}
+		return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
+			GracePeriodSeconds: new(int64), Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
+		})
+	}
+	var generation int64
+	if w.observes {
+		generation = pod.Generation
+	}
+	status := nextStatus(pod, generation, w.options.Outcome)
+	if equality.Semantic.DeepEqual(&pod.Status, status) {
+		return nil
+	}
+	patch, err := statusPatch(pod, status)
+	if err != nil {
+		return err
+	}
+	_, err = pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager}, "status")
+	return err
+}
+
+// plays says whether the pod is one of a node that is written for and has not
+// ended.
+func (w *Writer) plays(pod *corev1.Pod) bool {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Spec.NodeName == "" {
+		return false
+	}
+	return len(w.options.Nodes) == 0 || slices.Contains(w.options.Nodes, pod.Spec.NodeName)
+}

@@ -4,10 +4,20 @@ SHELL := /bin/bash
 
 # The Kubernetes version of the test cluster, as test/cluster/go.mod has it.
 KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes v//p' test/cluster/go.mod)
-kube = $(subst ., ,$(KUBERNETES_VERSION))
-CLUSTER_LDFLAGS := -X k8s.io/component-base/version.gitVersion=v$(KUBERNETES_VERSION) \
-  -X k8s.io/component-base/version.gitMajor=$(word 1,$(kube)) \
-  -X k8s.io/component-base/version.gitMinor=$(word 2,$(kube))
+# The oldest version that pods are resized on, as test/cluster133/go.mod has it.
+OLDEST_KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes v\([0-9.]*\).*/\1/p' test/cluster133/go.mod)
+# What a Kubernetes program of version $(1) is to say that it is.
+kubernetes_ldflags = -X k8s.io/component-base/version.gitVersion=v$(1) \
+  -X k8s.io/component-base/version.gitMajor=$(word 1,$(subst ., ,$(1))) \
+  -X k8s.io/component-base/version.gitMinor=$(word 2,$(subst ., ,$(1)))
+CLUSTER_LDFLAGS := $(call kubernetes_ldflags,$(KUBERNETES_VERSION))
+# Shows how far go build -v is, which names each package that it compiles; $(1)
+# is what it builds.
+show_progress = awk '/^[a-z0-9.\/_-]+$$/ { \
+    if (++n == 1) print "building $(1)"; \
+    if (n % 100 == 0) { print "  " n " packages compiled"; fflush() } \
+    next } \
+  { print; fflush() }'
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo development)
 LDFLAGS := -X main.version=$(VERSION)
 
@@ -30,13 +40,17 @@ build: bin/testcluster ## Build workload-resizer, resizectl and testcluster into
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/workload-resizer ./cmd/resizectl
 
 # Go knows best whether anything is to be built. The first time it is most of
-# Kubernetes, which takes minutes: go build -v names each package it compiles.
+# Kubernetes, which takes minutes.
 .PHONY: bin/testcluster
 bin/testcluster:
-	@go build -C test/cluster -v -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/testcluster . 2>&1 | awk ' \
-	  /^[a-z0-9.\/_-]+$$/ { if (++n == 1) print "building a Kubernetes $(KUBERNETES_VERSION) test cluster; the first time this takes 10 to 20 minutes"; \
-	    if (n % 100 == 0) { print "  " n " packages compiled"; fflush() } next } \
-	  { print; fflush() }'
+	@go build -C test/cluster -v -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/testcluster . 2>&1 | \
+	  $(call show_progress,a Kubernetes $(KUBERNETES_VERSION) test cluster; the first time this takes 10 to 20 minutes)
+
+# The control plane of the oldest version, for testcluster --control-plane.
+.PHONY: bin/kubernetes-oldest
+bin/kubernetes-oldest:
+	@go build -C test/cluster133 -v -ldflags '$(call kubernetes_ldflags,$(OLDEST_KUBERNETES_VERSION))' -o ../../bin/kubernetes-$(OLDEST_KUBERNETES_VERSION)/ tool 2>&1 | \
+	  $(call show_progress,a Kubernetes $(OLDEST_KUBERNETES_VERSION) control plane; the first time this takes 5 to 10 minutes)
 
 .PHONY: bin/kubectl
 bin/kubectl:
@@ -53,15 +67,24 @@ clean: ## Remove what was built, and the local cluster.
 	rm -rf bin .run
 
 .PHONY: test
-test: test-unit test-cluster test-e2e ## Run all tests, against real clusters that are built and started for them.
+test: test-unit test-cluster test-chaos test-e2e ## Run all tests, against real clusters that are built and started for them.
 
 .PHONY: test-unit
 test-unit: build bin/grpcurl bin/kubectl ## Run unit and integration tests.
-	go test $(RACE) $$(go list ./... | grep -v /test/e2e)
+	go test $(RACE) $$(go list ./... | grep -v -e /test/e2e -e /test/chaos)
 
 .PHONY: test-cluster
 test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
 	go test -C test/cluster ./...
+
+.PHONY: test-skew
+test-skew: build bin/kubernetes-oldest ## Run tests against the oldest Kubernetes API server that is supported.
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./internal/follow ./server ./test/localcluster ./test/statuswriter
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test -short ./test/chaos
+
+.PHONY: test-chaos
+test-chaos: bin/testcluster ## Kill the reconciler at its writes, and let its calls fail.
+	go test -count=1 -timeout=20m ./test/chaos
 
 .PHONY: test-e2e
 test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
@@ -114,4 +137,5 @@ verify-proto:
 verify-modules:
 	go mod tidy -diff
 	go mod -C test/cluster tidy -diff
+	go mod -C test/cluster133 tidy -diff
 	go mod -C test/tools tidy -diff

@@ -23,6 +23,7 @@ type Client struct {
 	conn   *grpc.ClientConn
 	ratios workloadresizerv1.RatioServiceClient
 	plans  workloadresizerv1.PlanServiceClient
+	holds  workloadresizerv1.HoldServiceClient
 }
 
 // Option changes how Dial sets up a Client.
@@ -75,6 +76,7 @@ func Dial(address string, opts ...Option) (*Client, error) {
 		conn:   conn,
 		ratios: workloadresizerv1.NewRatioServiceClient(conn),
 		plans:  workloadresizerv1.NewPlanServiceClient(conn),
+		holds:  workloadresizerv1.NewHoldServiceClient(conn),
 	}, nil
 }
 
@@ -86,3 +88,6 @@ func (c *Client) Ratios() workloadresizerv1.RatioServiceClient { return c.ratios
 
 // Plans is the generated client of the PlanService.
 func (c *Client) Plans() workloadresizerv1.PlanServiceClient { return c.plans }
+
+// Holds is the generated client of the HoldService.
+func (c *Client) Holds() workloadresizerv1.HoldServiceClient { return c.holds }

@@ -66,6 +66,23 @@ func TestPreviewPod(t *testing.T) {
 	if diff := cmp.Diff(planOf("web").GetPlan(), got, protocmp.Transform()); diff != "" {
 		t.Errorf("another plan (-want +got):\n%s", diff)
 	}
+	if _, err := c.PreviewPod(t.Context(), "default", "web", AsRestored()); err != nil || !asked.GetRestore() || asked.GetServerSide() {
+		t.Errorf("asked %v as restored, %v", asked, err)
+	}
+}
+
+func TestPreviewPlansWithOptions(t *testing.T) {
+	var asked *workloadresizerv1.PreviewPlansRequest
+	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
+		asked = req
+		return stream.Send(summaryOf(0))
+	}})
+	if err := drain(c.PreviewPlans(t.Context(), "shop", AsRestored(), ServerSide())); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Restore: true, ServerSide: true}, asked, protocmp.Transform()); diff != "" {
+		t.Errorf("asked for something else (-want +got):\n%s", diff)
+	}
 }
 
 func TestPreviewPlans(t *testing.T) {

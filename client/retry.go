@@ -16,6 +16,7 @@ var retriedMethods = []string{
 	workloadresizerv1.RatioService_GetRatio_FullMethodName,
 	workloadresizerv1.PlanService_PreviewPod_FullMethodName,
 	workloadresizerv1.PlanService_PreviewPlans_FullMethodName,
+	workloadresizerv1.HoldService_ListHolds_FullMethodName,
 }
 
 // retryReads is the service config that has them tried four times in all. The

@@ -37,16 +37,52 @@ func (s planServer) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, str
 	return s.plans(req, stream)
 }
 
+type holdServer struct {
+	workloadresizerv1.UnimplementedHoldServiceServer
+	calls int
+	// fail, if set, ends every call.
+	fail error
+}
+
+var held = &workloadresizerv1.Hold{Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}}
+
+func (s *holdServer) Restore(context.Context, *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
+	s.calls++
+	return &workloadresizerv1.RestoreResponse{Hold: held}, s.fail
+}
+
+func (s *holdServer) Pause(context.Context, *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
+	s.calls++
+	return &workloadresizerv1.PauseResponse{Hold: held}, s.fail
+}
+
+func (s *holdServer) Resume(context.Context, *workloadresizerv1.ResumeRequest) (*workloadresizerv1.ResumeResponse, error) {
+	s.calls++
+	return &workloadresizerv1.ResumeResponse{Released: []*workloadresizerv1.Hold{held}}, s.fail
+}
+
+func (s *holdServer) ListHolds(context.Context, *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
+	s.calls++
+	return &workloadresizerv1.ListHoldsResponse{Holds: []*workloadresizerv1.Hold{held}}, s.fail
+}
+
 // dial returns a client of a server with these services on this machine.
 func dial(t *testing.T, ratios ratioServer, plans planServer, opts ...Option) *Client {
+	t.Helper()
+	return dialServices(t, func(server *grpc.Server) {
+		workloadresizerv1.RegisterRatioServiceServer(server, ratios)
+		workloadresizerv1.RegisterPlanServiceServer(server, plans)
+	}, opts...)
+}
+
+func dialServices(t *testing.T, register func(*grpc.Server), opts ...Option) *Client {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer()
-	workloadresizerv1.RegisterRatioServiceServer(server, ratios)
-	workloadresizerv1.RegisterPlanServiceServer(server, plans)
+	register(server)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {

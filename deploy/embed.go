@@ -9,6 +9,8 @@ var (
 	serviceAccount string
 	//go:embed base/rbac.yaml
 	rbac string
+	//go:embed base/holds.yaml
+	holds string
 	//go:embed samples/config.yaml
 	sampleConfig string
 	//go:embed samples/workloads.yaml
@@ -23,14 +25,17 @@ const (
 	ServiceAccount = "workload-resizer"
 	// ConfigMap holds the ratios.
 	ConfigMap = "workload-resizer-config"
+	// Holds is the ConfigMap that keeps which pods are restored or paused.
+	Holds = "workload-resizer-holds"
 	// SampleNamespace is where the sample workloads are.
 	SampleNamespace = "samples"
 )
 
 // Base is what the server needs in every cluster, in the order to apply it in:
-// its namespace, its ServiceAccount and what that may do.
+// its namespace, its ServiceAccount, what that may do, and the ConfigMap that it
+// writes.
 func Base() [][]byte {
-	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac)}
+	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(holds)}
 }
 
 // SampleConfig is a ConfigMap with ratios of three node types.

@@ -41,6 +41,7 @@ func TestNamesAreThoseOfTheManifests(t *testing.T) {
 		Namespace:       namespace,
 		ServiceAccount:  serviceAccount,
 		ConfigMap:       sampleConfig,
+		Holds:           holds,
 		SampleNamespace: sampleWorkloads,
 	} {
 		if !strings.Contains(manifest, "\n  name: "+name+"\n") {

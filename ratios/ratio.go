@@ -35,6 +35,9 @@ type Bounds struct {
 // Range is closed; an end of 0 is open.
 type Range struct{ Min, Max int64 }
 
+// valid tells whether there is a value in the range: min is not above max.
+func (r Range) valid() bool { return r.Max == 0 || r.Min <= r.Max }
+
 // Layer is what one provider knows. Nobody changes a layer once it is reported.
 type Layer struct {
 	// Baseline is the node type that requests are written for; empty if the
@@ -44,4 +47,6 @@ type Layer struct {
 	Ratios map[string]Ratio
 	// Bounds is nil if the provider does not say.
 	Bounds *Bounds
+	// Rules are for some pods only; the first that matches a pod decides.
+	Rules []Rule
 }

@@ -104,7 +104,7 @@ func (s *Store) rebuild(ctx context.Context) {
 	}
 	before := s.table.Swap(t)
 	if before == nil || before.Revision != t.Revision {
-		klog.FromContext(ctx).Info("New ratios", "revision", t.Revision, "baseline", t.Baseline, "nodeTypes", t.names)
+		klog.FromContext(ctx).Info("New ratios", "revision", t.Revision, "baseline", t.Baseline, "nodeTypes", t.NodeTypes(), "rules", len(t.profiles)-1)
 	}
 }
 

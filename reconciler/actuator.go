@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,17 +16,19 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // actuator carries plans out. It is the only code that writes pods.
 //
 // The order of its writes is the recovery contract: (1) originals, (2) resize,
-// (3) applied. Whatever was written last, the next plan starts from the
-// originals and goes on from there, so that nothing compounds. Every patch
-// carries the pod's uid, so that it never meets another pod of that name; (1)
-// and (2) also carry the resource version that the plan was made from, so that
-// they never overwrite what somebody else did since. (3) does not: it states
-// what was done, and the kubelet's own update of the pod must not prevent it.
+// (3) applied; of a restore, resize and then the removal of all annotations.
+// Whatever was written last, the next plan starts from the originals and goes on
+// from there, so that nothing compounds. Every patch carries the pod's uid, so
+// that it never meets another pod of that name; all but (3) also carry the
+// resource version that the plan was made from, so that they never overwrite
+// what somebody else did since. (3) does not: it states what was done, and the
+// kubelet's own update of the pod must not prevent it.
 type actuator struct {
 	client  kubernetes.Interface
 	clock   clock.PassiveClock
@@ -42,13 +44,25 @@ const (
 	stepApplied   step = "applied"
 	// stepRecord is (1) and (3) in one, where there is nothing to resize.
 	stepRecord step = "record"
+	// stepPutBack is a resize to what the node has set aside.
+	stepPutBack step = "putBack"
+	// stepRestore is a resize to the originals, stepClean the removal of what
+	// tells of us.
+	stepRestore step = "restore"
+	stepClean   step = "clean"
+	// stepPreview asks what the API server would say of a resize.
+	stepPreview step = "preview"
 )
 
-// unsupportedError tells that this pod cannot be resized in place at all.
-type unsupportedError struct{ err error }
+// refusedError tells that the API server refuses a resize for a reason that the
+// contract names.
+type refusedError struct {
+	reason contract.Reason
+	err    error
+}
 
-func (e *unsupportedError) Error() string { return e.err.Error() }
-func (e *unsupportedError) Unwrap() error { return e.err }
+func (e *refusedError) Error() string { return e.err.Error() }
+func (e *refusedError) Unwrap() error { return e.err }
 
 // unrecordedError tells that the pod has its sizes, and only the record of what
 // was applied is missing.
@@ -60,26 +74,40 @@ func (e *unrecordedError) Unwrap() error { return e.err }
 // carryOut writes what a plan asks for and returns the resource version of the
 // last write. An error says which write failed.
 func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
+	switch plan.kind {
+	case putBack:
+		pod, err := a.resize(ctx, plan, stepPutBack, plan.ResourceVersion)
+		if err != nil {
+			return "", err
+		}
+		return pod.ResourceVersion, nil
+	case restore:
+		return a.restore(ctx, plan)
+	}
+	unrecorded := plan.unrecorded()
 	applied := map[string]string{
 		contract.AppliedInstanceType: plan.NodeType,
 		contract.AppliedAt:           a.clock.Now().UTC().Format(time.RFC3339),
 	}
+	if !plan.adopted.IsZero() {
+		applied[contract.AdoptedAt] = plan.adopted.UTC().Format(time.RFC3339)
+	}
 	if plan.Decision == Align {
-		if len(plan.unrecorded) == 0 {
-			return a.annotate(ctx, plan, stepApplied, "", applied)
+		if len(unrecorded) == 0 {
+			return a.annotate(ctx, plan, stepApplied, plan.ResourceVersion, applied)
 		}
-		for key, value := range plan.unrecorded {
+		for key, value := range unrecorded {
 			applied[key] = value
 		}
 		return a.annotate(ctx, plan, stepRecord, plan.ResourceVersion, applied)
 	}
 	resourceVersion = plan.ResourceVersion
-	if len(plan.unrecorded) > 0 {
-		if resourceVersion, err = a.annotate(ctx, plan, stepOriginals, resourceVersion, plan.unrecorded); err != nil {
+	if len(unrecorded) > 0 {
+		if resourceVersion, err = a.annotate(ctx, plan, stepOriginals, resourceVersion, unrecorded); err != nil {
 			return "", err
 		}
 	}
-	if err := a.resize(ctx, plan, resourceVersion); err != nil {
+	if _, err := a.resize(ctx, plan, stepResize, resourceVersion); err != nil {
 		return "", err
 	}
 	if resourceVersion, err = a.annotate(ctx, plan, stepApplied, "", applied); err != nil {
@@ -88,51 +116,110 @@ func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion st
 	return resourceVersion, nil
 }
 
+// restore gives a pod its originals and then removes what tells of us: the
+// annotations, and with them our part of the API server's record of who resized
+// it. Without the annotations that record would say that the originals are lost.
+func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
+	var pod *corev1.Pod
+	if plan.Decision == Resize {
+		pod, err = a.resize(ctx, plan, stepRestore, plan.ResourceVersion)
+	} else {
+		// It must not have been resized since it was found to have its
+		// originals: a write of before may have come in late.
+		pod, err = a.current(ctx, plan)
+	}
+	if err != nil || plan.keepRecord {
+		return resourceVersionOf(pod), err
+	}
+	annotations := map[string]*string{}
+	for key := range pod.Annotations {
+		if ours(key) {
+			annotations[key] = nil
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(pod.ManagedFields), func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == contract.FieldManager
+	})
+	body := marshal(cleanPatch{cleanMetadata{UID: plan.UID, ResourceVersion: pod.ResourceVersion, Annotations: annotations, ManagedFields: others}})
+	pod, err = a.patch(ctx, plan, stepClean, types.MergePatchType, body, nil)
+	if err != nil {
+		return "", fmt.Errorf("remove the annotations: %w", err)
+	}
+	return pod.ResourceVersion, nil
+}
+
+// current returns the pod that the plan was made from; the error is a conflict if
+// it has changed since.
+func (a *actuator) current(ctx context.Context, plan *Plan) (*corev1.Pod, error) {
+	var asked time.Duration
+	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Get(withAsked(ctx, &asked), plan.Pod.Name, metav1.GetOptions{})
+	if err != nil && asked > 0 {
+		err = &busyError{err, asked}
+	}
+	if err == nil && pod.ResourceVersion != plan.ResourceVersion {
+		err = apierrors.NewConflict(corev1.Resource("pods"), plan.Pod.Name, errors.New("it changed since it was planned"))
+	}
+	return pod, err
+}
+
+func resourceVersionOf(pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	return pod.ResourceVersion
+}
+
 func (a *actuator) annotate(ctx context.Context, plan *Plan, s step, resourceVersion string, annotations map[string]string) (string, error) {
 	body := podPatch{Metadata: metadataPatch{UID: plan.UID, ResourceVersion: resourceVersion, Annotations: annotations}}
-	pod, err := a.patch(ctx, plan, s, body)
+	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, marshal(body), nil)
 	if err != nil {
 		return "", fmt.Errorf("write %s annotations: %w", s, err)
 	}
 	return pod.ResourceVersion, nil
 }
 
-func (a *actuator) resize(ctx context.Context, plan *Plan, resourceVersion string) error {
-	_, err := a.patch(ctx, plan, stepResize, resizePatch(plan, resourceVersion), "resize")
+func (a *actuator) resize(ctx context.Context, plan *Plan, s step, resourceVersion string) (*corev1.Pod, error) {
+	var dryRun []string
+	if s == stepPreview {
+		dryRun = []string{metav1.DryRunAll}
+	}
+	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, marshal(resizePatch(plan, resourceVersion)), dryRun, resizeSubresource)
 	if err == nil {
-		return nil
+		return pod, nil
 	}
 	err = fmt.Errorf("resize: %w", err)
-	if unsupported(err) {
-		return &unsupportedError{err}
+	if reason, ok := refusal(err); ok {
+		return nil, &refusedError{reason, err}
 	}
-	return err
+	return nil, err
 }
 
-func (a *actuator) patch(ctx context.Context, plan *Plan, s step, body podPatch, subresources ...string) (*corev1.Pod, error) {
-	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Patch(ctx, plan.Pod.Name, types.StrategicMergePatchType, body.marshal(),
-		metav1.PatchOptions{FieldManager: contract.FieldManager}, subresources...)
+func (a *actuator) patch(ctx context.Context, plan *Plan, s step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
+	var asked time.Duration
+	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Patch(withAsked(ctx, &asked), plan.Pod.Name, kind, body,
+		metav1.PatchOptions{FieldManager: contract.FieldManager, DryRun: dryRun}, subresources...)
 	a.metrics.write(s, err)
+	if err != nil && asked > 0 {
+		err = &busyError{err, asked}
+	}
 	return pod, err
 }
 
-// unsupported tells the answers of a server or node that cannot resize in place
-// from those that refuse this resize.
-func unsupported(err error) bool {
+// refusal tells the answers to a resize that name a reason of the contract.
+func refusal(err error) (contract.Reason, bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return false
+		return "", false
 	}
 	s := status.Status()
 	switch s.Code {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		// A server without the subresource does not look for the pod: its
 		// answer is no object of the API, or names none.
-		return s.Details == nil || s.Details.Name == "" || apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+		without := s.Details == nil || s.Details.Name == "" || apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+		return contract.ResizeUnsupported, without
 	case http.StatusUnprocessableEntity, http.StatusForbidden:
-		return strings.Contains(s.Message, "node without support for resize") ||
-			strings.Contains(s.Message, "resize is only supported on") ||
-			strings.Contains(s.Message, "pod update requires features")
+		return safety.Refusal(s.Message)
 	}
-	return false
+	return "", false
 }

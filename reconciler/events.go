@@ -2,7 +2,10 @@ package reconciler
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -69,11 +72,38 @@ type countingSink struct {
 	sent atomic.Int64
 }
 
-// Create implements record.EventSink.
+// Create implements record.EventSink. What tells of a state and not of a deed has
+// a name made of what is said, so that a process that starts anew does not say
+// again what is there to be read.
 func (s *countingSink) Create(event *corev1.Event) (*corev1.Event, error) {
+	if !isDeed(contract.Reason(event.Reason)) {
+		event.Name = nameOfState(event)
+	}
 	created, err := s.EventSink.Create(event)
+	if apierrors.IsAlreadyExists(err) {
+		created, err = event, nil
+	}
 	s.count(err)
 	return created, err
+}
+
+// isDeed tells the reasons that say that something was written.
+func isDeed(reason contract.Reason) bool {
+	switch reason {
+	case contract.Resized, contract.Restored, contract.AlreadyAligned, contract.BoundsClamped:
+		return true
+	}
+	return false
+}
+
+// maxEventName is how long the name of an object may be.
+const maxEventName = 253
+
+func nameOfState(event *corev1.Event) string {
+	about := event.InvolvedObject
+	sum := sha256.Sum256([]byte(string(about.UID) + "\n" + about.ResourceVersion + "\n" + event.Reason + "\n" + event.Message))
+	tail := "." + hex.EncodeToString(sum[:8])
+	return strings.TrimRight(about.Name[:min(len(about.Name), maxEventName-len(tail))], ".-") + tail
 }
 
 // Patch implements record.EventSink.

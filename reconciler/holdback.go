@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,7 +16,7 @@ func (p *Planner) holdBack(plan *Plan, pod *corev1.Pod) {
 	kept := false
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		policy := pod.Spec.Containers[i].ResizePolicy
+		policy := c.spec.ResizePolicy
 		if restarts(policy, corev1.ResourceCPU) && c.Desired.CPU != c.Current.CPU {
 			c.Desired.CPU, c.cpuClamped = c.Current.CPU, false
 			plan.because(contract.RestartRequired, fmt.Sprintf("container %s: cpu stays, its resizePolicy is RestartContainer", c.Name))
@@ -30,7 +31,7 @@ func (p *Planner) holdBack(plan *Plan, pod *corev1.Pod) {
 			plan.because(contract.MemoryLimitKept, fmt.Sprintf("container %s: memory limit stays %s", c.Name, sizing.MemoryText(c.Current.Memory.Limit)))
 		}
 	}
-	if !kept || sizing.QOSClass(after(pod, plan.Containers)) == plan.QOSClass {
+	if !kept || plan.classAfter(pod) == plan.QOSClass {
 		return
 	}
 	// With its limit kept, a smaller request would change the class: then
@@ -44,12 +45,11 @@ func (p *Planner) holdBack(plan *Plan, pod *corev1.Pod) {
 
 // heldBack tells whether something was taken out of the plan.
 func (p *Plan) heldBack() bool {
-	for _, r := range p.Reasons {
-		if r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Reasons, isHeldBack)
+}
+
+func isHeldBack(r Reason) bool {
+	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept
 }
 
 // restarts tells whether a resize of the resource restarts the container.

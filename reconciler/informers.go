@@ -8,15 +8,13 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // byNode is the index of pods by the name of their node.
 const byNode = "node"
 
-// newInformers returns informers of pods and nodes that keep only what plans
-// are made from.
+// newInformers returns informers of what plans are made from, that keep nothing
+// else.
 func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
 	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byNode: func(obj any) ([]string, error) {
@@ -39,7 +37,9 @@ func trim(obj any) (any, error) {
 	case *corev1.Pod:
 		return trimPod(o), nil
 	case *corev1.Node:
-		return &corev1.Node{ObjectMeta: trimMeta(o.ObjectMeta)}, nil
+		return trimNode(o), nil
+	case metav1.Object:
+		o.SetManagedFields(nil)
 	}
 	return obj, nil
 }
@@ -50,6 +50,7 @@ func trimMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 		Namespace:         m.Namespace,
 		UID:               m.UID,
 		ResourceVersion:   m.ResourceVersion,
+		Generation:        m.Generation,
 		DeletionTimestamp: m.DeletionTimestamp,
 		Labels:            m.Labels,
 		Annotations:       m.Annotations,
@@ -57,21 +58,63 @@ func trimMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
+func trimNode(n *corev1.Node) *corev1.Node {
+	trimmed := &corev1.Node{ObjectMeta: trimMeta(n.ObjectMeta)}
+	trimmed.Annotations = nil
+	trimmed.Status.Allocatable = corev1.ResourceList{}
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if amount, ok := n.Status.Allocatable[name]; ok {
+			trimmed.Status.Allocatable[name] = amount
+		}
+	}
+	for i := range n.Status.Conditions {
+		switch c := &n.Status.Conditions[i]; c.Type {
+		case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure:
+			trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status})
+		}
+	}
+	return trimmed
+}
+
 func trimPod(p *corev1.Pod) *corev1.Pod {
 	meta := trimMeta(p.ObjectMeta)
-	if resizedByUs(p) {
-		// The one fact that is needed of this large record.
-		meta.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: contract.FieldManager, Subresource: "resize"}}
-	}
-	return &corev1.Pod{
+	meta.ManagedFields = trimHistory(p)
+	trimmed := &corev1.Pod{
 		ObjectMeta: meta,
 		Spec: corev1.PodSpec{
-			NodeName:       p.Spec.NodeName,
-			Containers:     trimContainers(p.Spec.Containers),
-			InitContainers: trimContainers(p.Spec.InitContainers),
+			NodeName:              p.Spec.NodeName,
+			Containers:            trimContainers(p.Spec.Containers),
+			InitContainers:        trimContainers(p.Spec.InitContainers),
+			OS:                    p.Spec.OS,
+			Overhead:              p.Spec.Overhead,
+			Resources:             p.Spec.Resources,
+			ResourceClaims:        p.Spec.ResourceClaims,
+			PriorityClassName:     p.Spec.PriorityClassName,
+			ActiveDeadlineSeconds: p.Spec.ActiveDeadlineSeconds,
+			Affinity:              p.Spec.Affinity,
 		},
-		Status: corev1.PodStatus{Phase: p.Status.Phase, QOSClass: p.Status.QOSClass},
+		Status: corev1.PodStatus{
+			Phase:                 p.Status.Phase,
+			QOSClass:              p.Status.QOSClass,
+			ObservedGeneration:    p.Status.ObservedGeneration,
+			ContainerStatuses:     trimStatuses(p.Status.ContainerStatuses),
+			InitContainerStatuses: trimStatuses(p.Status.InitContainerStatuses),
+			Resources:             p.Status.Resources,
+			AllocatedResources:    p.Status.AllocatedResources,
+
+			NodeAllocatableResourceClaimStatuses: p.Status.NodeAllocatableResourceClaimStatuses,
+		},
 	}
+	if class, ok := p.Spec.NodeSelector[computeClass]; ok {
+		trimmed.Spec.NodeSelector = map[string]string{computeClass: class}
+	}
+	for i := range p.Status.Conditions {
+		switch c := &p.Status.Conditions[i]; c.Type {
+		case corev1.PodResizePending, corev1.PodResizeInProgress:
+			trimmed.Status.Conditions = append(trimmed.Status.Conditions, *c)
+		}
+	}
+	return trimmed
 }
 
 func trimContainers(containers []corev1.Container) []corev1.Container {
@@ -81,7 +124,25 @@ func trimContainers(containers []corev1.Container) []corev1.Container {
 	trimmed := make([]corev1.Container, len(containers))
 	for i := range containers {
 		c := &containers[i]
-		trimmed[i] = corev1.Container{Name: c.Name, Resources: c.Resources, ResizePolicy: c.ResizePolicy}
+		trimmed[i] = corev1.Container{Name: c.Name, Resources: c.Resources, ResizePolicy: c.ResizePolicy, RestartPolicy: c.RestartPolicy}
 	}
 	return trimmed
 }
+
+func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	if len(statuses) == 0 {
+		return nil
+	}
+	trimmed := make([]corev1.ContainerStatus, len(statuses))
+	for i := range statuses {
+		s := &statuses[i]
+		trimmed[i] = corev1.ContainerStatus{Name: s.Name, Resources: s.Resources, AllocatedResources: s.AllocatedResources, RestartCount: s.RestartCount}
+		if s.State.Running != nil {
+			trimmed[i].State.Running = &isRunning
+		}
+	}
+	return trimmed
+}
+
+// isRunning stands for every container that runs; since when does not matter.
+var isRunning corev1.ContainerStateRunning

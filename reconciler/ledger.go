@@ -14,8 +14,11 @@ import (
 // is said or tried twice while nothing changes. Losing it, as a restart does,
 // loses no state of the cluster.
 type ledger struct {
-	mu      sync.Mutex
-	pods    map[types.NamespacedName]*entry
+	mu   sync.Mutex
+	pods map[types.NamespacedName]*entry
+	// waiting are the pods that are left alone until something around them
+	// changes.
+	waiting map[waitingFor]map[types.NamespacedName]struct{}
 	metrics *metrics
 }
 
@@ -24,23 +27,39 @@ type entry struct {
 	uid      types.UID
 	decision Decision
 	reason   contract.Reason
-	// told is what was said of the pod last, of a skip or a failure.
+	// node is where the pod runs, in what it was planned with.
+	node string
+	in   rules
+	// told is what was said of the pod last, of a skip, a failure or the
+	// node's progress.
 	told Reason
 	// wrote is the resource version of our last write, and wroteAt its time.
 	// Until the cache shows it, the cache shows less than we know.
 	wrote   string
 	wroteAt time.Time
-	// done is the plan that was carried out last.
-	done string
-	// tried is the plan that the pod is not to be bothered with again before
-	// retry, after so many times in a row.
-	tried string
-	times int
-	retry time.Time
+	// resizedAt is when the resize was written that the node is not known to
+	// be done with; zero if there is none.
+	resizedAt time.Time
+	// accepted tells that it gave the pod the sizes of its plan.
+	accepted bool
+	// done is the plan that was carried out last; undone are the pauses after
+	// it had to be carried out again.
+	done   string
+	undone backOff
+	// failed are the pauses after a plan that failed.
+	failed backOff
+	// refused is what the node refused last, and refusals the pauses before
+	// it is asked for anything else.
+	refused  *Refusal
+	refusals backOff
 }
 
 func newLedger(m *metrics) *ledger {
-	return &ledger{pods: map[types.NamespacedName]*entry{}, metrics: m}
+	return &ledger{
+		pods:    map[types.NamespacedName]*entry{},
+		waiting: map[waitingFor]map[types.NamespacedName]struct{}{},
+		metrics: m,
+	}
 }
 
 // of returns the entry of a pod, a new one if another pod had the name before.
@@ -63,33 +82,130 @@ func (l *ledger) forget(pod types.NamespacedName) {
 
 func (l *ledger) drop(pod types.NamespacedName) {
 	if e := l.pods[pod]; e != nil {
-		l.count(e, -1)
+		l.count(pod, e, -1)
 		delete(l.pods, pod)
 	}
 }
 
-func (l *ledger) count(e *entry, by float64) {
-	if e.decision >= 0 {
-		l.metrics.pods.WithLabelValues(e.decision.String(), string(e.reason)).Add(by)
+// count takes a pod into account (1), or no longer (-1).
+func (l *ledger) count(pod types.NamespacedName, e *entry, by float64) {
+	if e.decision < 0 {
+		return
+	}
+	l.metrics.pods.WithLabelValues(e.decision.String(), string(e.reason)).Add(by)
+	key := waitingFor{reason: e.reason}
+	switch waits(e.reason) {
+	case nowhere:
+		return
+	case inNamespace:
+		key.place = pod.Namespace
+	case onNode:
+		key.place = e.node
+	}
+	pods := l.waiting[key]
+	switch {
+	case by < 0:
+		delete(pods, pod)
+		if len(pods) == 0 {
+			delete(l.waiting, key)
+		}
+	case pods == nil:
+		l.waiting[key] = map[types.NamespacedName]struct{}{pod: {}}
+	default:
+		pods[pod] = struct{}{}
 	}
 }
 
-// planned takes note of a plan.
-func (l *ledger) planned(plan *Plan) {
+// waitingFor is a reason to be left alone, and the namespace or node where
+// things have to change.
+type waitingFor struct {
+	reason contract.Reason
+	place  string
+}
+
+// place is where things have to change for a pod that is left alone.
+type place int
+
+const (
+	nowhere place = iota
+	inNamespace
+	onNode
+)
+
+func waits(reason contract.Reason) place {
+	switch reason {
+	case contract.QuotaExceeded, contract.LimitRangeViolation:
+		return inNamespace
+	case contract.NodeCapacity, contract.NodePressure, contract.ResizeInfeasible, contract.ResizeError:
+		return onNode
+	}
+	return nowhere
+}
+
+// planned takes note of a plan, and of what it was made with.
+func (l *ledger) planned(plan *Plan, in rules) {
 	reason := contract.Reason("")
-	if plan.Decision != Resize {
+	if plan.Decision != Resize || plan.kind != sizes {
 		reason = plan.Reasons[0].Code
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(plan.Pod, plan.UID)
-	if e.decision == plan.Decision && e.reason == reason {
+	e.in = in
+	if e.decision == plan.Decision && e.reason == reason && e.node == plan.Node {
 		return
 	}
-	l.count(e, -1)
-	e.decision, e.reason = plan.Decision, reason
-	e.told = Reason{} // What is said from here on is news.
-	l.count(e, 1)
+	if e.reason != reason || reason == "" {
+		e.told = Reason{} // What is said from here on is news.
+	}
+	l.count(plan.Pod, e, -1)
+	e.decision, e.reason, e.node = plan.Decision, reason, plan.Node
+	l.count(plan.Pod, e, 1)
+}
+
+// plannedWith returns what the last plan of the pod was made with; false if there
+// was none.
+func (l *ledger) plannedWith(pod types.NamespacedName) (rules, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.pods[pod]
+	if e == nil {
+		return rules{}, false
+	}
+	return e.in, e.in.table != nil
+}
+
+// unaffected takes note that other rules say the same of a pod as those that it
+// was planned with, so that these need not be kept.
+func (l *ledger) unaffected(pod types.NamespacedName, before, now rules) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.pods[pod]; e != nil && e.in == before {
+		e.in = now
+	}
+}
+
+// held returns the pods that were last left alone for one of these reasons, in
+// the namespace or on the node.
+func (l *ledger) held(place string, reasons ...contract.Reason) []types.NamespacedName {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var pods []types.NamespacedName
+	for _, reason := range reasons {
+		for pod := range l.waiting[waitingFor{reason, place}] {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// awaits tells whether a resize was written that the node is not known to be done
+// with.
+func (l *ledger) awaits(pod types.NamespacedName) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.pods[pod]
+	return e != nil && !e.resizedAt.IsZero()
 }
 
 // news takes note of what is said of a pod, and tells whether it was not what
@@ -98,11 +214,21 @@ func (l *ledger) news(pod types.NamespacedName, uid types.UID, said Reason) bool
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(pod, uid)
-	if e.told == said {
+	if e.told == said || e.told.Code == said.Code && restless(said.Code) {
 		return false
 	}
 	e.told = said
 	return true
+}
+
+// restless tells the reasons whose particulars change with every pod around:
+// these are no news.
+func restless(code contract.Reason) bool {
+	switch code {
+	case contract.ResizeDeferred, contract.ResizeInProgress, contract.NodeCapacity, contract.QuotaExceeded:
+		return true
+	}
+	return false
 }
 
 // trusted is how long a write of ours counts for more than the cache. Should
@@ -122,13 +248,6 @@ func (l *ledger) stale(pod types.NamespacedName, uid types.UID, resourceVersion 
 	return err == nil && order < 0
 }
 
-// Pauses after a plan that failed, or that had to be carried out again: the
-// first, and what they grow to by doubling.
-const (
-	firstPause = 500 * time.Millisecond
-	longPause  = 5 * time.Minute
-)
-
 // succeeded takes note that a plan was carried out. Where it is the same plan as
 // the last time, somebody undid it: it must not be fought over at full speed.
 func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
@@ -136,34 +255,61 @@ func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 	defer l.mu.Unlock()
 	e := l.of(plan.Pod, plan.UID)
 	e.wrote, e.wroteAt = resourceVersion, now
-	signature := plan.signature()
-	if e.done == signature {
-		e.backOff(signature, now)
-		return
+	e.failed = backOff{}
+	if plan.Decision == Resize {
+		e.resizedAt, e.accepted = now, plan.kind == sizes
 	}
-	e.done, e.tried, e.times, e.retry = signature, "", 0, time.Time{}
+	if signature := plan.signature(); e.done == signature {
+		e.undone.longer(now, firstPause, longPause)
+	} else {
+		e.done, e.undone = signature, backOff{}
+	}
+	if plan.kind == putBack {
+		e.refused = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}
+		e.refusals.longer(now, firstRefusal, longRefusal)
+	}
 }
 
-// failed takes note that a plan could not be carried out, and returns how long
-// to let the pod be.
-func (l *ledger) failed(plan *Plan, now time.Time) time.Duration {
+// actuated takes note that the node is done with the last resize, and returns
+// how long that took; false if none was waited for.
+func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time) (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.of(plan.Pod, plan.UID).backOff(plan.signature(), now)
+	e := l.of(pod, uid)
+	if e.resizedAt.IsZero() {
+		return 0, false
+	}
+	took := now.Sub(e.resizedAt)
+	e.resizedAt = time.Time{}
+	if e.accepted {
+		e.refused = nil // The node may give again what it refused before.
+	}
+	return took, true
 }
 
-// backOff makes the pause after a plan twice as long as after the time before.
-func (e *entry) backOff(signature string, now time.Time) time.Duration {
-	if e.tried != signature {
-		e.tried, e.times = signature, 0
+// refusal returns what the node refused last, and how long it is not to be
+// asked for anything else; nil if it refused nothing.
+func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*Refusal, time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.pods[pod]
+	if e == nil || e.uid != uid || e.refused == nil {
+		return nil, 0
 	}
-	pause := longPause
-	if e.times < 10 {
-		pause = min(longPause, firstPause<<e.times)
-	}
-	e.times++
-	e.retry = now.Add(pause)
-	return pause
+	left := e.refusals.left(now)
+	return &Refusal{Reason: e.refused.Reason, wanted: e.refused.wanted, waiting: left > 0}, left
+}
+
+// attempted takes note that a plan could not be carried out, and returns how
+// long to let the pod be: asked is how long the API server wants, 0 if it does
+// not say.
+func (l *ledger) attempted(plan *Plan, asked time.Duration, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.of(plan.Pod, plan.UID)
+	e.failed.of(plan.signature())
+	e.failed.longer(now, max(asked, firstPause), max(asked, longPause))
+	return e.failed.left(now)
 }
 
 // pause returns how long a pod is still to be let be. Another plan than the one
@@ -172,8 +318,12 @@ func (l *ledger) pause(plan *Plan, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(plan.Pod, plan.UID)
-	if e.tried == "" || e.tried != plan.signature() {
-		return 0
+	signature, pause := plan.signature(), time.Duration(0)
+	if e.failed.what == signature {
+		pause = e.failed.left(now)
 	}
-	return max(0, e.retry.Sub(now))
+	if e.done == signature {
+		pause = max(pause, e.undone.left(now))
+	}
+	return pause
 }

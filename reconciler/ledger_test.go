@@ -11,24 +11,28 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
+func testMetrics() *metrics {
+	return newMetrics(prometheus.NewRegistry(), func() int { return 0 })
+}
+
 var start = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
 // planFor is the plan of a pod with these requests on n4.
 func planFor(t *testing.T, app amounts) *Plan {
 	t.Helper()
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
-	return planner.Plan(pod(app), node("n4"), table(t))
+	return planner.Plan(snapshotOf(t, pod(app), node("n4")))
 }
 
 func TestPausesGrowWhileTheSamePlanFails(t *testing.T) {
-	l := newLedger(newMetrics(prometheus.NewRegistry()))
+	l := newLedger(testMetrics())
 	plan, other := planFor(t, amounts{"1", "", "", ""}), planFor(t, amounts{"2", "", "", ""})
 	now, last := start, time.Duration(0)
 	for i := range 20 {
 		if got := l.pause(plan, now); got != 0 {
 			t.Fatalf("failure %d: still to be let be for %v", i, got)
 		}
-		pause := l.failed(plan, now)
+		pause := l.attempted(plan, 0, now)
 		if pause < last || pause > longPause || (i == 0) != (pause == firstPause) || l.pause(plan, now) != pause {
 			t.Fatalf("failure %d: pause %v after %v", i, pause, last)
 		}
@@ -37,7 +41,7 @@ func TestPausesGrowWhileTheSamePlanFails(t *testing.T) {
 	if last != longPause {
 		t.Errorf("the last pause is %v, want %v", last, longPause)
 	}
-	l.failed(plan, now)
+	l.attempted(plan, 0, now)
 	if got := l.pause(other, now); got != 0 {
 		t.Errorf("another plan is let be for %v", got)
 	}
@@ -48,7 +52,7 @@ func TestPausesGrowWhileTheSamePlanFails(t *testing.T) {
 }
 
 func TestAPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom(t *testing.T) {
-	l := newLedger(newMetrics(prometheus.NewRegistry()))
+	l := newLedger(testMetrics())
 	plan := planFor(t, amounts{"1", "", "", ""})
 	l.succeeded(plan, "1", start)
 	if got := l.pause(plan, start); got != 0 {
@@ -66,7 +70,7 @@ func TestAPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom(t *testing.T) 
 }
 
 func TestTheCacheIsStaleUntilItShowsOurWrite(t *testing.T) {
-	l := newLedger(newMetrics(prometheus.NewRegistry()))
+	l := newLedger(testMetrics())
 	plan := planFor(t, amounts{"1", "", "", ""})
 	stale := func(uid types.UID, version string, after time.Duration) bool {
 		return l.stale(plan.Pod, uid, version, start.Add(after))
@@ -89,7 +93,7 @@ func TestTheCacheIsStaleUntilItShowsOurWrite(t *testing.T) {
 }
 
 func TestNewsIsWhatWasNotSaidLast(t *testing.T) {
-	l := newLedger(newMetrics(prometheus.NewRegistry()))
+	l := newLedger(testMetrics())
 	name := types.NamespacedName{Namespace: "a", Name: "b"}
 	one, two := Reason{contract.UnknownNodeType, "x"}, Reason{contract.UnknownNodeType, "y"}
 	for i, tc := range []struct {
@@ -104,19 +108,19 @@ func TestNewsIsWhatWasNotSaidLast(t *testing.T) {
 }
 
 func TestPodsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
-	m := newMetrics(prometheus.NewRegistry())
+	m := testMetrics()
 	l := newLedger(m)
 	count := func(decision Decision, reason contract.Reason) float64 {
 		return testutil.ToFloat64(m.pods.WithLabelValues(decision.String(), string(reason)))
 	}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	p := pod(amounts{"1", "", "", ""})
-	l.planned(planner.Plan(p, node("n4"), table(t)))
-	l.planned(planner.Plan(p, node("n4"), table(t)))
+	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{})
+	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{})
 	if got := count(Resize, ""); got != 1 {
 		t.Errorf("%v pods to resize, want 1", got)
 	}
-	l.planned(planner.Plan(p, nil, table(t)))
+	l.planned(planner.Plan(snapshotOf(t, p, nil)), rules{})
 	if resize, skip := count(Resize, ""), count(Skip, contract.NodeNotFound); resize != 0 || skip != 1 {
 		t.Errorf("%v to resize and %v whose node is not known, want 0 and 1", resize, skip)
 	}

@@ -19,24 +19,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func managed(manager, subresource string) metav1.ManagedFieldsEntry {
-	return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource}
-}
-
 // loop runs a reconciler against the API server, with pods whose controller is
 // their node: any real object will do.
 func (s *apiServer) loop(t *testing.T) {
-	n, err := s.client.CoreV1().Nodes().Get(t.Context(), "node", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := s.node(t, "loop")
 	layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}}}
 	source := ratiotest.NewMemory("memory", ratios.Update{Layer: layer})
 	store := ratios.NewStore(source)
 	events := NewEvents(s.client)
 	r, err := New(Config{
-		Client: s.client, Writer: s.client, Ratios: store, Planner: Planner{OwnerKinds: []string{"Node"}},
-		Events: events, Metrics: prometheus.NewRegistry(), Workers: 4,
+		Client: s.client, Dynamic: s.dynamic, Writer: s.client, Asker: s.client, Ratios: store, Holds: noHolds{},
+		Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Events:  events, Metrics: prometheus.NewRegistry(), Workers: 4,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +42,7 @@ func (s *apiServer) loop(t *testing.T) {
 
 	controller := true
 	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+		p.Spec.NodeName = n.Name
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}}
 	})
 	sized := func(cpu string) {
@@ -85,8 +80,8 @@ func (s *apiServer) loop(t *testing.T) {
 		said(contract.Resized, float64(times)+2)
 		sized("800m")
 	}
-	if got := r.ledger.pods[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}].times; got != 2 {
-		t.Errorf("%d repetitions are remembered, want 2", got)
+	if got := r.ledger.pods[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}].undone.last; got != 2*firstPause {
+		t.Errorf("after two repetitions a pause of %v, want %v", got, 2*firstPause)
 	}
 
 	// Somebody removes our annotations: what the pod has now is no original.

@@ -16,9 +16,12 @@ type metrics struct {
 	outcomes *prometheus.CounterVec
 	writes   *prometheus.CounterVec
 	pods     *prometheus.GaugeVec
+	// actuation is how long nodes take, in seconds.
+	actuation prometheus.Histogram
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
+// newMetrics registers them; backlog counts the pods that wait to be sized anew.
+func newMetrics(registry prometheus.Registerer, backlog func() int) *metrics {
 	m := &metrics{
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_outcomes_total",
@@ -26,14 +29,23 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}, []string{"reason"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_api_writes_total",
-			Help: "Writes to pods, by step (originals, resize, applied, record) and HTTP status code (0 if there was no answer).",
+			Help: "Writes to pods, by step (originals, resize, applied, record, putBack, restore, clean, preview) and HTTP status code (0 if there was no answer).",
 		}, []string{"step", "code"}),
 		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "workload_resizer_pods",
 			Help: "Pods known now, by decision (resize, aligned, skip) and the first reason for it (empty for resize).",
 		}, []string{"decision", "reason"}),
+		actuation: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "workload_resizer_actuation_seconds",
+			Help:    "From the write of a resize until the node was seen to have carried it out.",
+			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
+		}),
 	}
-	registry.MustRegister(m.outcomes, m.writes, m.pods)
+	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "workload_resizer_realign_backlog",
+		Help: "Pods that wait for their turn to be sized anew (--realign-rate).",
+	}, func() float64 { return float64(backlog()) })
+	registry.MustRegister(m.outcomes, m.writes, m.pods, m.actuation, waiting)
 	return m
 }
 

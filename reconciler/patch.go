@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -22,7 +23,8 @@ type metadataPatch struct {
 }
 
 type specPatch struct {
-	Containers []containerPatch `json:"containers"`
+	Containers     []containerPatch `json:"containers,omitempty"`
+	InitContainers []containerPatch `json:"initContainers,omitempty"`
 }
 
 type containerPatch struct {
@@ -33,13 +35,26 @@ type containerPatch struct {
 // resourcesPatch names cpu and memory only: other resources and claims are not
 // ours to touch.
 type resourcesPatch struct {
-	Requests amountsPatch `json:"requests"`
+	Requests amountsPatch `json:"requests,omitzero"`
 	Limits   amountsPatch `json:"limits,omitzero"`
 }
 
 type amountsPatch struct {
 	CPU    string `json:"cpu,omitempty"`
 	Memory string `json:"memory,omitempty"`
+}
+
+// cleanPatch is a merge patch that removes annotations (null) and sets who
+// manages which fields.
+type cleanPatch struct {
+	Metadata cleanMetadata `json:"metadata"`
+}
+
+type cleanMetadata struct {
+	UID             types.UID                   `json:"uid"`
+	ResourceVersion string                      `json:"resourceVersion"`
+	Annotations     map[string]*string          `json:"annotations,omitempty"`
+	ManagedFields   []metav1.ManagedFieldsEntry `json:"managedFields"`
 }
 
 // resizePatch sets the amounts that differ, of the containers that differ.
@@ -54,7 +69,11 @@ func resizePatch(plan *Plan, resourceVersion string) podPatch {
 		r := &patch.Resources
 		r.Requests.CPU, r.Limits.CPU = changed(c.Current.CPU, c.Desired.CPU, sizing.CPUText)
 		r.Requests.Memory, r.Limits.Memory = changed(c.Current.Memory, c.Desired.Memory, sizing.MemoryText)
-		spec.Containers = append(spec.Containers, patch)
+		if c.Sidecar {
+			spec.InitContainers = append(spec.InitContainers, patch)
+		} else {
+			spec.Containers = append(spec.Containers, patch)
+		}
 	}
 	return podPatch{Metadata: metadataPatch{UID: plan.UID, ResourceVersion: resourceVersion}, Spec: spec}
 }
@@ -69,8 +88,8 @@ func changed(from, to sizing.Amount, text func(int64) string) (request, limit st
 	return request, limit
 }
 
-func (p podPatch) marshal() []byte {
-	body, err := json.Marshal(p)
+func marshal(patch any) []byte {
+	body, err := json.Marshal(patch)
 	if err != nil {
 		// It holds nothing but strings.
 		panic(fmt.Sprintf("reconciler: marshal patch: %v", err))

@@ -1,13 +1,17 @@
 package reconciler
 
 import (
+	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -46,6 +50,9 @@ type Plan struct {
 	// NodeType and NodeTypeLabel, the label that gave it, are empty if the
 	// type could not be told.
 	NodeType, NodeTypeLabel string
+	// Rule is the path of the rule of the configuration that holds for the
+	// pod; empty for the globals.
+	Rule string
 	// Baseline is the node type that requests are written for.
 	Baseline string
 	// Revision is that of the ratio table.
@@ -55,16 +62,40 @@ type Plan struct {
 
 	Decision Decision
 	// Reasons has at least one for Align and Skip, the one that decided
-	// first. For Resize they tell what held a size back.
+	// first. For Resize they tell what held a size back, and what people have
+	// to know.
 	Reasons []Reason
-	// Containers are those of the pod's spec, in its order.
+	// Containers are those of the pod's spec that can be resized, in its
+	// order: its containers, then its sidecars if these are resized.
 	Containers []ContainerPlan
 
-	// unrecorded are annotations with originals that the pod lacks.
-	unrecorded map[string]string
+	// kind is what the plan is for.
+	kind kind
+	// keepRecord tells that a restore must not remove the originals: it is not
+	// complete.
+	keepRecord bool
+	// adopted is when the resize by somebody else was done that is adopted; zero
+	// if none is.
+	adopted time.Time
+	// corrected tells that originals in annotations are wrong.
+	corrected bool
 	// applied is the node type that the pod says it was sized for.
 	applied string
+	// wanted is the size that the node refuses, of a plan that puts back.
+	wanted string
 }
+
+// kind is what a plan is for.
+type kind int
+
+const (
+	// sizes gives the pod the sizes of its node.
+	sizes kind = iota
+	// putBack takes a size back that the node cannot give.
+	putBack
+	// restore gives the pod its originals and removes every trace of us.
+	restore
+)
 
 // Reason is a reason with its particulars.
 type Reason struct {
@@ -76,23 +107,70 @@ type Reason struct {
 type ContainerPlan struct {
 	Name                       string
 	Original, Current, Desired sizing.Container
+	// Sidecar tells that it is a restartable init container.
+	Sidecar bool
 
+	spec *corev1.Container
 	// cpuClamped and memoryClamped tell that a bound decided.
 	cpuClamped, memoryClamped bool
 	// cpu and memory are what may be done with them.
 	cpu, memory standing
+	// unrecorded has a bit for each contract.Original that is to be written.
+	unrecorded uint8
 }
 
 // pending tells whether there is anything to write: to the spec, or to the
 // annotations that record it.
 func (p *Plan) pending() bool {
-	switch p.Decision {
-	case Resize:
+	switch {
+	case p.Decision == Skip:
+		return false
+	case p.Decision == Resize, p.kind == restore:
 		return true
-	case Align:
-		return p.applied != p.NodeType
+	}
+	return p.applied != p.NodeType || p.corrected || !p.adopted.IsZero()
+}
+
+// realigns tells whether the plan gives other sizes to a pod that was sized
+// before.
+func (p *Plan) realigns() bool {
+	return p.Decision == Resize && (p.kind == sizes && p.applied != "" || p.kind == restore)
+}
+
+// differs tells whether any size is to change.
+func (p *Plan) differs() bool {
+	for i := range p.Containers {
+		if p.Containers[i].Desired != p.Containers[i].Current {
+			return true
+		}
 	}
 	return false
+}
+
+// grows tells whether any size is to become larger.
+func (p *Plan) grows() bool {
+	for i := range p.Containers {
+		c, d := &p.Containers[i].Current, &p.Containers[i].Desired
+		if d.CPU.Request > c.CPU.Request || d.CPU.Limit > c.CPU.Limit || d.Memory.Request > c.Memory.Request || d.Memory.Limit > c.Memory.Limit {
+			return true
+		}
+	}
+	return false
+}
+
+// wrongness is by how much the worst size is wrong, as the absolute logarithm of
+// desired / current.
+func (p *Plan) wrongness() float64 {
+	worst := 0.0
+	for i := range p.Containers {
+		c, d := &p.Containers[i].Current, &p.Containers[i].Desired
+		for _, pair := range [...][2]int64{{c.CPU.Request, d.CPU.Request}, {c.CPU.Limit, d.CPU.Limit}, {c.Memory.Request, d.Memory.Request}, {c.Memory.Limit, d.Memory.Limit}} {
+			if pair[0] > 0 && pair[1] > 0 {
+				worst = max(worst, math.Abs(math.Log(float64(pair[1])/float64(pair[0]))))
+			}
+		}
+	}
+	return worst
 }
 
 // resized tells whether the pod will have, or has, other sizes than its author
@@ -106,13 +184,38 @@ func (p *Plan) resized() bool {
 	return false
 }
 
-// signature is the same for plans that write the same to a pod.
-func (p *Plan) signature() string {
-	return p.Revision + " " + p.NodeType + " " + p.describe()
+// skip makes the plan leave the pod alone.
+func (p *Plan) skip(veto *safety.Veto) *Plan {
+	p.Decision = Skip
+	p.Reasons = []Reason{{veto.Reason, veto.Message}}
+	for i := range p.Containers {
+		p.Containers[i].Desired = p.Containers[i].Current
+		p.Containers[i].unrecorded = 0
+	}
+	return p
 }
 
 func (p *Plan) because(code contract.Reason, message string) {
 	p.Reasons = append(p.Reasons, Reason{code, message})
+}
+
+// first puts a reason before all others.
+func (p *Plan) first(code contract.Reason, message string) {
+	p.Reasons = append([]Reason{{code, message}}, p.Reasons...)
+}
+
+// signature is the same for plans that write the same to a pod.
+func (p *Plan) signature() string {
+	return fmt.Sprintf("%d %s %s %s", p.kind, p.Revision, p.NodeType, amountsOf(p, func(c *ContainerPlan) *sizing.Container { return &c.Desired }))
+}
+
+// amountsOf are all amounts of the containers as one text, to be compared.
+func amountsOf(p *Plan, of func(*ContainerPlan) *sizing.Container) string {
+	var b strings.Builder
+	for i := range p.Containers {
+		fmt.Fprint(&b, *of(&p.Containers[i]))
+	}
+	return b.String()
 }
 
 // describe tells in one line what becomes of the containers, e.g.
@@ -121,7 +224,11 @@ func (p *Plan) describe() string {
 	var b strings.Builder
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		if c.Original == (sizing.Container{}) {
+		from := c.Original
+		if p.kind != sizes {
+			from = c.Current
+		}
+		if from.CPU.Request == 0 && from.Memory.Request == 0 {
 			continue
 		}
 		if b.Len() > 0 {
@@ -129,11 +236,11 @@ func (p *Plan) describe() string {
 		}
 		b.WriteString(c.Name)
 		b.WriteByte(':')
-		describeAmount(&b, " cpu ", sizing.CPUText, c.Original.CPU, c.Desired.CPU)
-		if c.Original.CPU.Request > 0 && c.Original.Memory.Request > 0 {
+		describeAmount(&b, " cpu ", sizing.CPUText, from.CPU, c.Desired.CPU)
+		if from.CPU.Request > 0 && from.Memory.Request > 0 {
 			b.WriteByte(',')
 		}
-		describeAmount(&b, " memory ", sizing.MemoryText, c.Original.Memory, c.Desired.Memory)
+		describeAmount(&b, " memory ", sizing.MemoryText, from.Memory, c.Desired.Memory)
 	}
 	return b.String()
 }

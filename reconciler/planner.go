@@ -27,105 +27,203 @@ type Planner struct {
 	// KeepMemoryLimits tells that the API server does not let a memory limit
 	// shrink without a restart (Kubernetes 1.33).
 	KeepMemoryLimits bool
+	// Sidecars has restartable init containers resized too.
+	Sidecars bool
+	// External says what becomes of pods that somebody else resized.
+	External External
 }
 
-// Plan plans one pod. node is the pod's node, nil if it is not known.
-func (p *Planner) Plan(pod *corev1.Pod, node *corev1.Node, table *ratios.Table) *Plan {
-	plan := &Plan{
-		Pod:             types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name},
-		UID:             pod.UID,
-		ResourceVersion: pod.ResourceVersion,
-		Node:            pod.Spec.NodeName,
-		Baseline:        table.Baseline,
-		Revision:        table.Revision,
-		Containers:      make([]ContainerPlan, len(pod.Spec.Containers)),
-		applied:         pod.Annotations[contract.AppliedInstanceType],
+// Plan plans one pod. The order of what can speak against a resize is that of
+// package safety.
+func (p *Planner) Plan(s *Snapshot) *Plan {
+	plan, entry, bounds := p.begin(s)
+	h := historyOf(s.Pod)
+	if s.Restore {
+		return p.restore(plan, s, &h)
 	}
-	for i := range pod.Spec.Containers {
-		c := &pod.Spec.Containers[i]
-		current := sizing.FromResources(c.Resources)
-		plan.Containers[i] = ContainerPlan{Name: c.Name, Original: current, Current: current, Desired: current}
+	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Paused: s.Paused, VPA: s.VPA}); veto != nil {
+		return plan.skip(veto)
 	}
-	plan.QOSClass = qosClass(pod, plan.Containers)
-	if node != nil {
-		match, _ := p.NodeTypes.Resolve(node.Labels, table.Knows)
-		plan.NodeType, plan.NodeTypeLabel = match.NodeType, match.Label
+	if entry == nil {
+		return plan.skip(p.noRatio(plan, s.Around.Node))
 	}
-
-	if veto := p.fill(plan, pod, node, table); veto != nil {
-		plan.Decision = Skip
-		plan.Reasons = []Reason{{veto.Reason, veto.Message}}
-		plan.unrecorded = nil
-		for i := range plan.Containers {
-			plan.Containers[i].Desired = plan.Containers[i].Current
-		}
+	if veto := p.originals(plan, s.Pod, &h); veto != nil {
+		return plan.skip(veto)
+	}
+	scale(plan, bounds)
+	p.holdBack(plan, s.Pod)
+	if veto := p.external(plan, s.Pod, &h, bounds); veto != nil {
+		return plan.skip(veto)
+	}
+	plan.explainUnknown()
+	now := progressOf(s.Pod, h.ours)
+	if !plan.differs() {
+		return p.keep(plan, s, &h, now)
+	}
+	veto := plan.unready(s, now)
+	before, after := plan.sizes(s.Pod)
+	if veto == nil {
+		veto = safety.Change(s.Pod, plan.QOSClass, before, after, &s.Around)
+	}
+	if veto != nil {
+		plan.skip(veto)
+		// The spec must not go on asking for what the node refuses.
+		p.putBack(plan, s, &h, now)
 		return plan
 	}
-	for i := range plan.Containers {
-		if plan.Containers[i].Desired != plan.Containers[i].Current {
-			plan.Decision = Resize
-			return plan
+	plan.explainBounds()
+	if s.Autoscalers != nil {
+		for _, hpa := range s.Autoscalers() {
+			if warning := safety.HPAWarning(hpa, s.Pod, before, after); warning != "" {
+				plan.because(contract.HPAUtilization, warning)
+			}
 		}
 	}
-	plan.Decision = Align
-	if !plan.heldBack() {
-		plan.Reasons = append([]Reason{{contract.AlreadyAligned, "the requests are what node type " + plan.NodeType + " needs"}}, plan.Reasons...)
-	} else if plan.applied == "" && !plan.resized() && !resizedByUs(pod) {
-		// Nothing was ever done to the pod, and nothing can be.
-		plan.Decision = Skip
-	}
+	plan.Decision = Resize
 	return plan
 }
 
-// fill works out the sizes, or returns why the pod must be left alone.
-func (p *Planner) fill(plan *Plan, pod *corev1.Pod, node *corev1.Node, table *ratios.Table) *safety.Veto {
-	if veto := safety.Scope(safety.Snapshot{Pod: pod, OwnerKinds: p.OwnerKinds}); veto != nil {
-		return veto
+// begin notes what the pod has and what its node is. entry is nil if the node's
+// type has no ratio.
+func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ratios.Bounds) {
+	pod := s.Pod
+	r := p.rule(pod, s.Around.Node, s.Table)
+	plan = &Plan{
+		Pod:             types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name},
+		UID:             pod.UID,
+		ResourceVersion: pod.ResourceVersion,
+		QOSClass:        pod.Status.QOSClass,
+		Node:            pod.Spec.NodeName,
+		NodeType:        r.NodeType,
+		NodeTypeLabel:   r.Label,
+		Rule:            r.profile.Name,
+		Baseline:        r.profile.Baseline,
+		Revision:        s.Table.Revision,
+		Containers:      make([]ContainerPlan, 0, len(pod.Spec.Containers)+len(pod.Spec.InitContainers)),
+		applied:         pod.Annotations[contract.AppliedInstanceType],
 	}
-	entry, veto := ratio(plan, node, table, p.NodeTypes)
-	if veto != nil {
-		return veto
+	for i := range pod.Spec.Containers {
+		plan.add(&pod.Spec.Containers[i], false)
 	}
-	plan.CPUFactor, plan.MemoryFactor = entry.CPUFactor, entry.MemoryFactor
-
-	originals := newOriginals(pod)
-	for i := range plan.Containers {
-		c := &plan.Containers[i]
-		if err := originals.fill(c); err != nil {
-			return &safety.Veto{Reason: contract.InvalidAnnotation, Message: err.Error()}
-		}
-		if c.cpu != stays {
-			c.Desired.CPU, c.cpuClamped = sizing.CPU(c.Original.CPU, sizing.Factor(plan.CPUFactor), sizing.Range(table.Bounds.CPU))
-		}
-		if c.cpu == limitStays {
-			c.Desired.CPU.Limit = max(c.Desired.CPU.Request, c.Current.CPU.Limit)
-		}
-		if c.memory != stays {
-			c.Desired.Memory, c.memoryClamped = sizing.Memory(c.Original.Memory, sizing.Factor(plan.MemoryFactor), sizing.Range(table.Bounds.Memory))
-		}
-		if c.memory == limitStays {
-			c.Desired.Memory.Limit = max(c.Desired.Memory.Request, c.Current.Memory.Limit)
+	for i := range pod.Spec.InitContainers {
+		// A restore undoes what was done when sidecars were resized.
+		if c := &pod.Spec.InitContainers[i]; restartable(c) && (p.Sidecars || s.Restore && recorded(pod, c.Name)) {
+			plan.add(c, true)
 		}
 	}
-	plan.unrecorded = originals.unrecorded
-	p.holdBack(plan, pod)
-	plan.explainBounds()
-	return safety.Change(plan.QOSClass, after(pod, plan.Containers))
+	if plan.QOSClass == "" {
+		plan.QOSClass = plan.classAfter(pod)
+	}
+	if r.entry != nil {
+		plan.CPUFactor, plan.MemoryFactor = r.entry.CPUFactor, r.entry.MemoryFactor
+	}
+	return plan, r.entry, r.profile.Bounds
 }
 
-// ratio finds the ratio of the pod's node.
-func ratio(plan *Plan, node *corev1.Node, table *ratios.Table, nodeTypes nodetype.Resolver) (*ratios.Entry, *safety.Veto) {
-	if node == nil {
-		return nil, &safety.Veto{Reason: contract.NodeNotFound, Message: fmt.Sprintf("node %s is not known", plan.Node)}
+func (p *Plan) add(c *corev1.Container, sidecar bool) {
+	current := sizing.FromResources(c.Resources)
+	p.Containers = append(p.Containers, ContainerPlan{Name: c.Name, Original: current, Current: current, Desired: current, Sidecar: sidecar, spec: c})
+}
+
+// restartable tells whether an init container is a sidecar.
+func restartable(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// recorded tells whether the pod has originals of the container.
+func recorded(pod *corev1.Pod, container string) bool {
+	_, cpu := contract.CPURequest.In(pod.Annotations, container)
+	_, memory := contract.MemoryRequest.In(pod.Annotations, container)
+	return cpu || memory
+}
+
+// sizes lists all containers of the pod as they are and as they would be.
+func (p *Plan) sizes(pod *corev1.Pod) (before, after safety.Sizes) {
+	n, m := len(pod.Spec.Containers), len(pod.Spec.InitContainers)
+	all := make([]sizing.Container, 2*(n+m))
+	before = safety.Sizes{Containers: all[:n:n], InitContainers: all[n : n+m : n+m]}
+	after = safety.Sizes{Containers: all[n+m : 2*n+m : 2*n+m], InitContainers: all[2*n+m:]}
+	sidecars := p.Containers[n:]
+	for i := range n {
+		before.Containers[i], after.Containers[i] = p.Containers[i].Current, p.Containers[i].Desired
 	}
-	if plan.NodeType == "" {
-		return nil, &safety.Veto{Reason: contract.NodeTypeUnlabelled, Message: fmt.Sprintf("node %s has none of the labels %s", plan.Node, strings.Join(nodeTypes.Labels(), ", "))}
+	for i := range m {
+		c := &pod.Spec.InitContainers[i]
+		if len(sidecars) > 0 && sidecars[0].Name == c.Name {
+			before.InitContainers[i], after.InitContainers[i] = sidecars[0].Current, sidecars[0].Desired
+			sidecars = sidecars[1:]
+			continue
+		}
+		before.InitContainers[i] = sizing.FromResources(c.Resources)
+		after.InitContainers[i] = before.InitContainers[i]
 	}
-	entry, ok := table.Lookup(plan.NodeType)
-	if !ok {
-		return nil, &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s is of type %q (label %s), which has no ratio", plan.Node, plan.NodeType, plan.NodeTypeLabel)}
+	return before, after
+}
+
+// classAfter is the QoS class that the pod would have.
+func (p *Plan) classAfter(pod *corev1.Pod) corev1.PodQOSClass {
+	_, after := p.sizes(pod)
+	return sizing.QOSClass(after.Containers, after.InitContainers)
+}
+
+// noRatio says why the node of the plan has no ratio.
+func (p *Planner) noRatio(plan *Plan, node *corev1.Node) *safety.Veto {
+	switch {
+	case node == nil:
+		return &safety.Veto{Reason: contract.NodeNotFound, Message: fmt.Sprintf("node %s is not known", plan.Node)}
+	case plan.NodeType == "":
+		return &safety.Veto{Reason: contract.NodeTypeUnlabelled, Message: fmt.Sprintf("node %s has none of the labels %s", plan.Node, strings.Join(p.NodeTypes.Labels(), ", "))}
 	}
-	return entry, nil
+	return &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s is of type %q (label %s), which has no ratio", plan.Node, plan.NodeType, plan.NodeTypeLabel)}
+}
+
+// fillOriginals finds what the author of the pod asked for.
+func fillOriginals(plan *Plan, pod *corev1.Pod, h *history) *safety.Veto {
+	o := newOriginals(pod.Annotations, h)
+	for i := range plan.Containers {
+		c := &plan.Containers[i]
+		if err := o.fill(c); err != nil {
+			return &safety.Veto{Reason: contract.InvalidAnnotation, Message: err.Error()}
+		}
+	}
+	for _, message := range o.ignored {
+		plan.because(contract.AnnotationIgnored, message)
+		plan.corrected = true
+	}
+	return nil
+}
+
+// scale works out the sizes.
+func scale(plan *Plan, bounds ratios.Bounds) {
+	cpuFactor, memoryFactor := sizing.Factor(plan.CPUFactor), sizing.Factor(plan.MemoryFactor)
+	for i := range plan.Containers {
+		c := &plan.Containers[i]
+		var to sizing.Container
+		to.CPU, c.cpuClamped = sizing.CPU(c.Original.CPU, cpuFactor, sizing.Range(bounds.CPU))
+		to.Memory, c.memoryClamped = sizing.Memory(c.Original.Memory, memoryFactor, sizing.Range(bounds.Memory))
+		c.want(to)
+	}
+}
+
+// want makes to the desired sizes, as far as they are ours to change.
+func (c *ContainerPlan) want(to sizing.Container) {
+	c.Desired.CPU = c.cpu.settle(c.Current.CPU, to.CPU)
+	c.Desired.Memory = c.memory.settle(c.Current.Memory, to.Memory)
+	c.cpuClamped = c.cpuClamped && c.cpu != stays
+	c.memoryClamped = c.memoryClamped && c.memory != stays
+}
+
+// explainUnknown says what stays because its original is not known.
+func (p *Plan) explainUnknown() {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		if c.cpu == stays {
+			p.because(contract.InvalidAnnotation, "container "+c.Name+": cpu stays, it came after the other originals or its own got lost")
+		}
+		if c.memory == stays {
+			p.because(contract.InvalidAnnotation, "container "+c.Name+": memory stays, it came after the other originals or its own got lost")
+		}
+	}
 }
 
 // explainBounds says where a bound decided.
@@ -139,24 +237,4 @@ func (p *Plan) explainBounds() {
 			p.because(contract.BoundsClamped, fmt.Sprintf("container %s: memory %s × %.4g is held at %s", c.Name, sizing.MemoryText(c.Original.Memory.Request), p.MemoryFactor.Float64(), sizing.MemoryText(c.Desired.Memory.Request)))
 		}
 	}
-}
-
-// qosClass is the class that the API server gave the pod.
-func qosClass(pod *corev1.Pod, containers []ContainerPlan) corev1.PodQOSClass {
-	if pod.Status.QOSClass != "" {
-		return pod.Status.QOSClass
-	}
-	return sizing.QOSClass(after(pod, containers))
-}
-
-// after lists all containers as they would be, init containers included.
-func after(pod *corev1.Pod, containers []ContainerPlan) []sizing.Container {
-	all := make([]sizing.Container, 0, len(containers)+len(pod.Spec.InitContainers))
-	for i := range containers {
-		all = append(all, containers[i].Desired)
-	}
-	for i := range pod.Spec.InitContainers {
-		all = append(all, sizing.FromResources(pod.Spec.InitContainers[i].Resources))
-	}
-	return all
 }

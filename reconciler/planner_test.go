@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -39,6 +40,12 @@ func table(t testing.TB) *ratios.Table {
 
 func node(nodeType string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}}}
+}
+
+// snapshotOf is a pod on a node where nothing stands in the way.
+func snapshotOf(t testing.TB, p *corev1.Pod, n *corev1.Node) *Snapshot {
+	t.Helper()
+	return &Snapshot{Pod: p, Table: table(t), Around: safety.Surroundings{Node: n}}
 }
 
 // amounts are cpu request, cpu limit, memory request, memory limit as
@@ -123,26 +130,26 @@ func TestPlan(t *testing.T) {
 		{name: "a bound decides that nothing changes", pod: pod(amounts{"50m", "", "64Mi", ""}), nodeType: "big",
 			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.BoundsClamped}, desired: amounts{"50m", "", "64Mi", ""}},
 		{name: "sized before: planned from the originals, not from the spec", nodeType: "n4",
-			pod: pod(amounts{"800m", "800m", "1Gi", "1Gi"}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+			pod: pod(amounts{"800m", "800m", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
 		{name: "sized before for another type", nodeType: "big",
-			pod: pod(amounts{"800m", "1600m", "1Gi", ""}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi",
+			pod: pod(amounts{"800m", "1600m", "1Gi", ""}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Resize, desired: amounts{"500m", "1", "512Mi", ""}},
 		{name: "sized by the published controller, which kept no limits", nodeType: "big",
-			pod: pod(amounts{"800m", "800m", "1Gi", "1Gi"}, annotated("original-cpu.app", "1", "original-memory.app", "1Gi",
+			pod: pod(amounts{"800m", "800m", "1Gi", "1Gi"}, asPublished, annotated("original-cpu.app", "1", "original-memory.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Resize, desired: amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "a limit that came with a resize is not the author's: it is neither scaled nor recorded", nodeType: "big",
-			pod:      pod(amounts{"800m", "2", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "n4")),
+			pod:      pod(amounts{"800m", "2", "", ""}, asResized, annotated("original-cpu.app", "1", "applied-instance-type", "n4")),
 			decision: Resize, desired: amounts{"500m", "2", "", ""}},
 		{name: "such a limit is never below the request", nodeType: "n2d",
-			pod:      pod(amounts{"500m", "600m", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "big")),
+			pod:      pod(amounts{"500m", "600m", "", ""}, asResized, annotated("original-cpu.app", "1", "applied-instance-type", "big")),
 			decision: Resize, desired: amounts{"1", "1", "", ""}},
 		{name: "a request that came with a resize stays, and keeps nothing else back", nodeType: "big",
-			pod:      pod(amounts{"100m", "", "1Gi", ""}, annotated("original-memory.app", "1Gi", "applied-instance-type", "n4")),
-			decision: Resize, desired: amounts{"100m", "", "512Mi", ""}},
+			pod:      pod(amounts{"100m", "", "1Gi", ""}, asResized, annotated("original-memory.app", "1Gi", "applied-instance-type", "n4")),
+			decision: Resize, reasons: []contract.Reason{contract.InvalidAnnotation}, desired: amounts{"100m", "", "512Mi", ""}},
 		{name: "annotations of what a container does not have mean nothing", nodeType: "n4",
 			pod:      pod(amounts{"1", "", "", ""}, annotated("original-memory.app", "8Gi", "original-cpu-limit.app", "64", "original-cpu.other", "x")),
 			decision: Resize, desired: amounts{"800m", "", "", ""}},
@@ -153,7 +160,7 @@ func TestPlan(t *testing.T) {
 		{name: "a policy of restarts does not matter for what stays", pod: pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
 			decision: Resize, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
 		{name: "a resize that was held back in part is no alignment", nodeType: "big",
-			pod:      pod(amounts{"500m", "", "1Gi", ""}, policy(corev1.ResourceMemory), annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
+			pod:      pod(amounts{"500m", "", "1Gi", ""}, policy(corev1.ResourceMemory), asResized, annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
 			decision: Align, reasons: []contract.Reason{contract.RestartRequired}, desired: amounts{"500m", "", "1Gi", ""}},
 		{name: "a bound that leaves memory as it is needs no restart", pod: pod(amounts{"1", "", "64Mi", ""}, policy(corev1.ResourceMemory)), nodeType: "big",
 			decision: Resize, desired: amounts{"500m", "", "64Mi", ""}, reasons: []contract.Reason{contract.BoundsClamped}},
@@ -166,7 +173,7 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.planner.OwnerKinds = DefaultOwnerKinds
-			p := tc.planner.Plan(tc.pod, node(tc.nodeType), table(t))
+			p := tc.planner.Plan(snapshotOf(t, tc.pod, node(tc.nodeType)))
 			if p.Decision != tc.decision {
 				t.Errorf("decision %v, want %v", p.Decision, tc.decision)
 			}
@@ -207,18 +214,18 @@ func TestPlanSkips(t *testing.T) {
 		{"an original that is no quantity", pod(plain, annotated("original-cpu.app", "much")), node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
 		{"an original of nothing", pod(plain, annotated("original-cpu.app", "0")), node("n4"), contract.InvalidAnnotation, `"0" is not above 0`},
 		{"a negative original", pod(plain, annotated("original-cpu.app", "-1")), node("n4"), contract.InvalidAnnotation, `"-1" is not above 0`},
-		{"an original limit below its request", pod(amounts{"1", "2", "", ""}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "500m")), node("n4"), contract.InvalidAnnotation, "limit 500m is below the request 1"},
+		{"an original limit below its request", pod(amounts{"1", "2", "", ""}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "500m")), node("n4"), contract.InvalidAnnotation, "limit 500m is below the request 1"},
 		{"an original that got lost after a resize", pod(plain, annotated("applied-instance-type", "n4")), node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
 		{"an original that no machine has", pod(plain, annotated("original-cpu.app", "18446744073709552")), node("n4"), contract.InvalidAnnotation, "is more than any machine has"},
 		{"our own resize whose originals were removed", pod(plain, func(p *corev1.Pod) {
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}, {Manager: contract.FieldManager, Subresource: "resize"}}
 		}), node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
 		{"a resize that would do nothing but restart", pod(plain, policy(corev1.ResourceCPU)), node("n4"), contract.RestartRequired, "cpu stays, its resizePolicy is RestartContainer"},
-		{"a change of QoS class", pod(amounts{"1", "2", "1Gi", "1Gi"}, annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
+		{"a change of QoS class", pod(amounts{"1", "2", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
-			p := planner.Plan(tc.pod, tc.node, table(t))
+			p := planner.Plan(snapshotOf(t, tc.pod, tc.node))
 			if p.Decision != Skip || len(p.Reasons) != 1 || p.Reasons[0].Code != tc.reason || !strings.Contains(p.Reasons[0].Message, tc.message) {
 				t.Fatalf("%v because of %v, want a skip because of %s: %s", p.Decision, p.Reasons, tc.reason, tc.message)
 			}
@@ -235,14 +242,14 @@ func TestPlanOfSeveralContainersWithAnInitContainer(t *testing.T) {
 		p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: amounts{"2", "2", "1Gi", "1Gi"}.requirements()}}
 	})
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
-	plan := planner.Plan(p, node("n4"), table(t))
+	plan := planner.Plan(snapshotOf(t, p, node("n4")))
 	if plan.Decision != Resize || plan.QOSClass != corev1.PodQOSGuaranteed {
 		t.Fatalf("%v of a %s pod: %v", plan.Decision, plan.QOSClass, plan.Reasons)
 	}
 	want := `{"metadata":{"uid":"uid","resourceVersion":"7"},"spec":{"containers":[` +
 		`{"name":"app","resources":{"requests":{"cpu":"800m"},"limits":{"cpu":"800m"}}},` +
 		`{"name":"proxy","resources":{"requests":{"cpu":"80m"},"limits":{"cpu":"80m"}}}]}}`
-	if got := string(resizePatch(plan, plan.ResourceVersion).marshal()); got != want {
+	if got := string(marshal(resizePatch(plan, plan.ResourceVersion))); got != want {
 		t.Errorf("patch\n%s\nwant\n%s", got, want)
 	}
 	wantText := "app: cpu 1 → 800m, memory 1Gi; proxy: cpu 100m → 80m, memory 64Mi"
@@ -266,7 +273,7 @@ func TestWhatIsStillToBeWritten(t *testing.T) {
 		{"untouched", pod(amounts{"1", "2", "", ""}), true, true,
 			map[string]string{"workload-resizer.io/original-cpu.app": "1", "workload-resizer.io/original-cpu-limit.app": "2"}},
 		{"stopped after the originals", pod(amounts{"1", "2", "", ""}, with()), true, true, nil},
-		{"stopped after the resize", pod(amounts{"800m", "1600m", "", ""}, with()), true, true, nil},
+		{"stopped after the resize", pod(amounts{"800m", "1600m", "", ""}, with(), asResized), true, true, nil},
 		{"done", pod(amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4")), false, true, nil},
 		{"done by the published controller, which kept no limits", pod(amounts{"800m", "800m", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "n4")), false, true, nil},
 		{"a limit that came after the originals", pod(amounts{"1", "2", "", ""}, annotated("original-cpu.app", "1")), true, true,
@@ -274,25 +281,47 @@ func TestWhatIsStillToBeWritten(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
-			p := planner.Plan(tc.pod, node("n4"), table(t))
-			if p.pending() != tc.pending || p.resized() != tc.resized || !cmp.Equal(p.unrecorded, tc.unrecorded) {
-				t.Errorf("pending %v, resized %v, unrecorded %v; want %v, %v, %v", p.pending(), p.resized(), p.unrecorded, tc.pending, tc.resized, tc.unrecorded)
+			p := planner.Plan(snapshotOf(t, tc.pod, node("n4")))
+			if p.pending() != tc.pending || p.resized() != tc.resized || !cmp.Equal(p.unrecorded(), tc.unrecorded) {
+				t.Errorf("pending %v, resized %v, unrecorded %v; want %v, %v, %v", p.pending(), p.resized(), p.unrecorded(), tc.pending, tc.resized, tc.unrecorded)
 			}
 		})
 	}
 }
 
 func BenchmarkPlan(b *testing.B) {
-	p := trimPod(pod(amounts{"800m", "800m", "1Gi", "1Gi"}, func(p *corev1.Pod) {
-		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: amounts{"80m", "160m", "64Mi", ""}.requirements()})
-	}, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
-		"original-cpu.proxy", "100m", "original-cpu-limit.proxy", "200m", "original-memory.proxy", "64Mi", "applied-instance-type", "n4")))
-	planner, n, ratioTable := Planner{OwnerKinds: DefaultOwnerKinds}, node("n4"), table(b)
-	if plan := planner.Plan(p, n, ratioTable); plan.Decision != Align || plan.pending() {
-		b.Fatalf("%v, not aligned: %v", plan.Decision, plan.Reasons)
+	proxy := func(sizes amounts) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: sizes.requirements()})
+			p.Status.QOSClass = corev1.PodQOSBurstable
+		}
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		planner.Plan(p, n, ratioTable)
+	resized := managedBy(creation, resizeOf(contract.FieldManager, 10, "app", "proxy"), managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
+	sized := annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+		"original-cpu.proxy", "100m", "original-cpu-limit.proxy", "200m", "original-memory.proxy", "64Mi", "applied-instance-type", "n4")
+	for _, bc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		nodeType string
+		decision Decision
+	}{
+		{"new", pod(guaranteed, proxy(amounts{"100m", "200m", "64Mi", ""}), asCreated), "n4", Resize},
+		{"aligned", pod(amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(amounts{"80m", "160m", "64Mi", ""}), sized, resized), "n4", Align},
+		{"realigned", pod(amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(amounts{"80m", "160m", "64Mi", ""}), sized, resized), "slow", Resize},
+		{"skipped", pod(guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }), "n4", Skip},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			n := node(bc.nodeType)
+			n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi")}
+			s := snapshotOf(b, trimPod(bc.pod), n)
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			if plan := planner.Plan(s); plan.Decision != bc.decision {
+				b.Fatalf("%v: %v", plan.Decision, plan.Reasons)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				planner.Plan(s)
+			}
+		})
 	}
 }

@@ -9,8 +9,11 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // NotReadyError tells that plans cannot be made yet.
@@ -41,9 +44,17 @@ func (e *PodNotFoundError) Error() string {
 	return fmt.Sprintf("there is no pod %q in namespace %q", e.Pod.Name, e.Pod.Namespace)
 }
 
+// PreviewOptions say what else than the loop's own plan is asked for.
+type PreviewOptions struct {
+	// Restore plans as if the pods were to be restored.
+	Restore bool
+	// ServerSide also asks the API server, by a dry run, about each resize.
+	ServerSide bool
+}
+
 // Preview plans one pod as the loop would now. The error is a NotReadyError or a
 // PodNotFoundError.
-func (r *Reconciler) Preview(name types.NamespacedName) (*Plan, error) {
+func (r *Reconciler) Preview(ctx context.Context, name types.NamespacedName, options PreviewOptions) (*Plan, error) {
 	if err := r.Ready(); err != nil {
 		return nil, err
 	}
@@ -51,29 +62,88 @@ func (r *Reconciler) Preview(name types.NamespacedName) (*Plan, error) {
 	if err != nil {
 		return nil, &PodNotFoundError{name}
 	}
-	return r.Planner.Plan(pod, r.node(pod), r.Ratios.Table()), nil
+	return r.preview(ctx, pod, r.mustRules(), options), nil
 }
 
 // PreviewAll plans every pod of a namespace, of all if it is empty, ordered by
 // namespace and name, all with the same table. The pods are those of the moment
 // of the call. The error is a NotReadyError.
-func (r *Reconciler) PreviewAll(ctx context.Context, namespace string) (iter.Seq[*Plan], error) {
+func (r *Reconciler) PreviewAll(ctx context.Context, namespace string, options PreviewOptions) (iter.Seq[*Plan], error) {
 	if err := r.Ready(); err != nil {
 		return nil, err
 	}
-	pods, err := r.pods.Pods(namespace).List(labels.Everything())
-	if err != nil {
-		return nil, fmt.Errorf("list pods: %w", err)
-	}
+	pods := all(r.pods.Pods(namespace).List)
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	table := r.Ratios.Table()
+	rules := r.mustRules()
 	return func(yield func(*Plan) bool) {
 		for _, pod := range pods {
-			if ctx.Err() != nil || !yield(r.Planner.Plan(pod, r.node(pod), table)) {
+			if ctx.Err() != nil || !yield(r.preview(ctx, pod, rules, options)) {
 				return
 			}
 		}
 	}, nil
+}
+
+// mustRules are known for ever once they are.
+func (r *Reconciler) mustRules() rules {
+	rules, _ := r.rules()
+	return rules
+}
+
+func (r *Reconciler) preview(ctx context.Context, pod *corev1.Pod, in rules, options PreviewOptions) *Plan {
+	s := r.snapshot(pod, in)
+	s.Restore = s.Restore || options.Restore
+	plan := r.Planner.Plan(s)
+	if options.ServerSide && plan.Decision == Resize {
+		r.asker.ask(ctx, plan)
+	}
+	return plan
+}
+
+// ask has the API server look at a resize without carrying it out, and adds its
+// answer to the plan.
+func (a *actuator) ask(ctx context.Context, plan *Plan) {
+	// Whatever the pod has become meanwhile: what is asked is about its sizes.
+	pod, err := a.resize(ctx, plan, stepPreview, "")
+	var refused *refusedError
+	switch {
+	case errors.As(err, &refused):
+		plan.skip(&safety.Veto{Reason: refused.reason, Message: "the API server says: " + err.Error()})
+	case err != nil:
+		plan.skip(&safety.Veto{Reason: contract.ResizeFailed, Message: "the API server says: " + err.Error()})
+	default:
+		if added := plan.mutated(pod); added != "" {
+			plan.skip(&safety.Veto{Reason: contract.LimitRangeViolation, Message: "the API server would change the resize: " + added})
+		}
+	}
+}
+
+// mutated tells what the API server made of a resize that the plan does not say;
+// "" if nothing.
+func (p *Plan) mutated(pod *corev1.Pod) string {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		containers := pod.Spec.Containers
+		if c.Sidecar {
+			containers = pod.Spec.InitContainers
+		}
+		for j := range containers {
+			got := sizing.FromResources(containers[j].Resources)
+			if containers[j].Name == c.Name && (otherwise(c.Current.CPU, c.Desired.CPU, got.CPU) || otherwise(c.Current.Memory, c.Desired.Memory, got.Memory)) {
+				return fmt.Sprintf("container %s would have cpu %s/%s, memory %s/%s (requests/limits)", c.Name,
+					sizing.CPUText(got.CPU.Request), sizing.CPUText(got.CPU.Limit), sizing.MemoryText(got.Memory.Request), sizing.MemoryText(got.Memory.Limit))
+			}
+		}
+	}
+	return ""
+}
+
+// otherwise tells whether the API server made something else of an amount: what
+// was to be changed is not as desired, or what was not there is. What somebody
+// else has changed since is neither.
+func otherwise(current, desired, got sizing.Amount) bool {
+	return (desired.Request != current.Request || current.Request == 0) && got.Request != desired.Request ||
+		(desired.Limit != current.Limit || current.Limit == 0) && got.Limit != desired.Limit
 }

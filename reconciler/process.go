@@ -3,6 +3,7 @@ package reconciler
 import (
 	"context"
 	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,11 +34,12 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	pod, err := r.pods.Pods(key.Namespace).Get(key.Name)
 	if err != nil {
 		r.ledger.forget(key)
+		r.pacer.forget(key)
 		return
 	}
-	table := r.Ratios.Table()
-	if table == nil {
-		return // Queued again with the first table.
+	rules, known := r.rules()
+	if !known {
+		return // Queued again when they are.
 	}
 	if r.ledger.stale(key, pod.UID, pod.ResourceVersion, r.clock.Now()) {
 		// Queued again with the next state; if none ever comes, when our
@@ -45,11 +47,24 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 		r.queue.AddAfter(key, trusted)
 		return
 	}
-	plan := r.Planner.Plan(pod, r.node(pod), table)
-	r.ledger.planned(plan)
+	changes := r.changes.Load()
+	s := r.snapshot(pod, rules)
+	plan := r.Planner.Plan(s)
+	r.ledger.planned(plan, rules)
+	if r.overtaken(plan, rules, changes) {
+		r.queue.AddAfter(key, time.Second)
+	}
+	r.follow(ctx, pod, plan)
+	if !plan.realigns() {
+		r.pacer.forget(key)
+	}
 	switch {
 	case plan.Decision == Skip:
 		r.tell(ctx, plan, plan.Reasons[0])
+		if s.Refused != nil && s.Refused.waiting {
+			_, left := r.ledger.refusal(key, pod.UID, r.clock.Now())
+			r.queue.AddAfter(key, left)
+		}
 	case !plan.pending():
 	case r.DryRun:
 		if r.ledger.news(key, plan.UID, Reason{contract.Resized, plan.describe()}) {
@@ -60,11 +75,38 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	}
 }
 
-// carryOut has a plan carried out, unless the pod is to be let be for now.
+// overtaken tells whether what a plan was made from changed before it was known
+// what the pod waits for: then nothing else queues it.
+func (r *Reconciler) overtaken(plan *Plan, in rules, changes int64) bool {
+	if now, _ := r.rules(); now != in {
+		return true
+	}
+	return len(plan.Reasons) > 0 && waits(plan.Reasons[0].Code) != nowhere && r.changes.Load() != changes
+}
+
+// follow takes note of what the node made of the last resize.
+func (r *Reconciler) follow(ctx context.Context, pod *corev1.Pod, plan *Plan) {
+	if plan.Decision == Align && urgency(plan.Reasons[0].Code) > 0 {
+		r.tell(ctx, plan, plan.Reasons[0])
+	}
+	if !r.ledger.awaits(plan.Pod) || !actuated(pod) {
+		return
+	}
+	if took, ok := r.ledger.actuated(plan.Pod, plan.UID, r.clock.Now()); ok {
+		r.metrics.actuation.Observe(took.Seconds())
+		r.say(ctx, plan, Reason{contract.ResizeActuated, "the node took " + took.Round(time.Millisecond).String()})
+	}
+}
+
+// carryOut has a plan carried out, unless the pod is to be let be for now, or
+// has to wait for its turn.
 func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, plan *Plan) {
 	if pause := r.ledger.pause(plan, r.clock.Now()); pause > 0 {
 		r.queue.AddAfter(key, pause)
 		return
+	}
+	if plan.realigns() && !r.pacer.mayGo(key, plan.wrongness()) {
+		return // Queued again when its turn comes.
 	}
 	// Writes are not broken off when the process is asked to end, so that it
 	// leaves no pod half done; the client bounds each of them.
@@ -74,6 +116,10 @@ func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, pla
 		return
 	}
 	r.ledger.succeeded(plan, resourceVersion, r.clock.Now())
+	if plan.kind == putBack {
+		r.tell(ctx, plan, plan.Reasons[0])
+		return
+	}
 	for _, reason := range plan.outcome() {
 		r.say(ctx, plan, reason)
 	}
@@ -81,13 +127,17 @@ func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, pla
 
 // outcome is what is said of a plan that was carried out.
 func (p *Plan) outcome() []Reason {
-	if p.Decision == Align && !p.resized() {
-		return p.Reasons
+	var said []Reason
+	switch {
+	case p.kind == restore && !p.keepRecord:
+		said = []Reason{{contract.Restored, "what its author asked for: " + p.describe()}}
+	case p.kind == sizes && (p.Decision == Resize || p.resized()):
+		said = []Reason{{contract.Resized, "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.describe()}}
 	}
-	done := Reason{contract.Resized, "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.describe()}
-	said := []Reason{done}
 	for _, reason := range p.Reasons {
-		if reason.Code != contract.AlreadyAligned {
+		told := len(said) > 0 && (reason.Code == said[0].Code || reason.Code == contract.AlreadyAligned)
+		// What the node makes of it is told as it goes.
+		if !told && urgency(reason.Code) == 0 {
 			said = append(said, reason)
 		}
 	}
@@ -98,11 +148,11 @@ func (p *Plan) outcome() []Reason {
 // have to know.
 func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan *Plan, err error) {
 	logger := klog.FromContext(ctx).WithValues("pod", key, "node", plan.Node, "nodeType", plan.NodeType)
-	var unsupported *unsupportedError
+	var refused *refusedError
 	var unrecorded *unrecordedError
 	switch {
-	case errors.As(err, &unsupported):
-		r.tell(ctx, plan, Reason{contract.ResizeUnsupported, err.Error()})
+	case errors.As(err, &refused):
+		r.tell(ctx, plan, Reason{refused.reason, err.Error()})
 	case outdated(err):
 		// Nothing that people have to know: the next state of the pod
 		// gives the next plan.
@@ -114,7 +164,12 @@ func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan 
 	default:
 		r.tell(ctx, plan, Reason{contract.ResizeFailed, err.Error()})
 	}
-	r.queue.AddAfter(key, r.ledger.failed(plan, r.clock.Now()))
+	var busy *busyError
+	var asked time.Duration
+	if errors.As(err, &busy) {
+		asked = busy.asked
+	}
+	r.queue.AddAfter(key, r.ledger.attempted(plan, asked, r.clock.Now()))
 }
 
 // outdated tells the errors that only say that the plan was made from a state
@@ -156,16 +211,4 @@ func (r *Reconciler) say(ctx context.Context, plan *Plan, said Reason) {
 		logger.Info("Pod not sized", "reason", said.Code, "message", said.Message)
 	}
 	r.Events.pod(plan.Pod, plan.UID, said)
-}
-
-// node returns the node of a pod, nil if it is not known.
-func (r *Reconciler) node(pod *corev1.Pod) *corev1.Node {
-	if pod.Spec.NodeName == "" {
-		return nil
-	}
-	node, err := r.nodes.Get(pod.Spec.NodeName)
-	if err != nil {
-		return nil
-	}
-	return node
 }

@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -9,16 +10,17 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
 // idle returns a reconciler that does not run, whose API server is at host, and
@@ -27,7 +29,8 @@ func idle(t *testing.T, host string) (*Reconciler, *testingclock.FakeClock) {
 	t.Helper()
 	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: host})
 	r, err := New(Config{
-		Client: client, Writer: client, Ratios: ratios.NewStore(), Planner: Planner{OwnerKinds: DefaultOwnerKinds},
+		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{Host: host}), Writer: client, Asker: client,
+		Ratios: ratios.NewStore(), Holds: noHolds{}, Planner: Planner{OwnerKinds: DefaultOwnerKinds},
 		Events: NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 1,
 	})
 	if err != nil {
@@ -37,6 +40,15 @@ func idle(t *testing.T, host string) (*Reconciler, *testingclock.FakeClock) {
 	r.clock = clock
 	t.Cleanup(r.queue.ShutDown)
 	return r, clock
+}
+
+// noHolds has no holds, and never will.
+type noHolds struct{}
+
+func (noHolds) Ready() (*hold.Table, error) { return nil, nil }
+func (noHolds) Watch() <-chan struct{}      { return nil }
+func (noHolds) Prune(context.Context, func(hold.Scope) bool) error {
+	return nil
 }
 
 func TestWhatIsSaidOfAFailure(t *testing.T) {
@@ -50,8 +62,8 @@ func TestWhatIsSaidOfAFailure(t *testing.T) {
 		{"a conflict is no news", apierrors.NewConflict(pods, "pod", errors.New("changed")), "", true},
 		{"a pod that is gone is no news", apierrors.NewNotFound(pods, "pod"), "", true},
 		{"no answer", errors.New("connection refused"), "", true},
-		{"a refusal", apierrors.NewForbidden(pods, "pod", errors.New("exceeded quota")), contract.ResizeFailed, true},
-		{"no support", &unsupportedError{apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
+		{"a refusal", apierrors.NewForbidden(pods, "pod", errors.New("no")), contract.ResizeFailed, true},
+		{"no support", &refusedError{contract.ResizeUnsupported, apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
 		{"the record alone failed", &unrecordedError{apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -98,9 +110,9 @@ func TestAServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
 			defer server.Close()
 			r, _ := idle(t, server.URL)
 			plan := planFor(t, amounts{"1", "", "", ""})
-			err := r.actuator.resize(t.Context(), plan, "1")
-			var unsupported *unsupportedError
-			if errors.As(err, &unsupported) != tc.unsupported {
+			_, err := r.actuator.resize(t.Context(), plan, stepResize, "1")
+			var refused *refusedError
+			if errors.As(err, &refused) != tc.unsupported {
 				t.Fatalf("got %v", err)
 			}
 			r.failed(t.Context(), plan.Pod, plan, err)
@@ -110,6 +122,52 @@ func TestAServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
 			}
 			if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(contract.ResizeUnsupported))); got != want {
 				t.Errorf("said %v times, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestAServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
+	calls := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	r, clock := idle(t, server.URL)
+	r.actuator.client = kubernetes.NewForConfigOrDie(WriterConfig(&rest.Config{Host: server.URL}, time.Minute))
+	plan := planFor(t, amounts{"1", "", "", ""})
+	_, err := r.actuator.resize(t.Context(), plan, stepResize, "1")
+	if calls != 1 || statusCode(err) != http.StatusTooManyRequests {
+		t.Fatalf("%d calls, %v", calls, err)
+	}
+	r.failed(t.Context(), plan.Pod, plan, err)
+	if got := r.ledger.pause(plan, clock.Now()); got != 30*time.Second {
+		t.Errorf("a pause of %v", got)
+	}
+}
+
+func TestAPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
+	r, _ := idle(t, "https://127.0.0.1:1")
+	in, _ := r.rules()
+	skip := func(reason contract.Reason) *Plan { return &Plan{Decision: Skip, Reasons: []Reason{{reason, ""}}} }
+	r.enqueueHeld("node", contract.NodeCapacity)
+	for _, tc := range []struct {
+		name    string
+		plan    *Plan
+		in      rules
+		changes int64
+		want    bool
+	}{
+		{"room came while it was planned", skip(contract.NodeCapacity), in, 0, true},
+		{"nothing came", skip(contract.NodeCapacity), in, 1, false},
+		{"it waits for nothing", skip(contract.NotOwned), in, 0, false},
+		{"other ratios came", skip(contract.NotOwned), rules{table: table(t)}, 1, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := r.overtaken(tc.plan, tc.in, tc.changes); got != tc.want {
+				t.Errorf("overtaken: %v", got)
 			}
 		})
 	}
@@ -135,18 +193,5 @@ func TestTheLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
 	clock.Step(stuckAfter + time.Second)
 	if err := r.Live(); err == nil {
 		t.Error("not stuck although nothing was taken up for long")
-	}
-}
-
-func TestTrimKeepsThatWeResized(t *testing.T) {
-	p := pod(amounts{"1", "", "", ""}, func(p *corev1.Pod) {
-		p.ManagedFields = append(p.ManagedFields, managed("kubelet", "status"), managed(contract.FieldManager, "resize"))
-	})
-	trimmed := trimPod(p)
-	if !resizedByUs(trimmed) || len(trimmed.ManagedFields) != 1 {
-		t.Errorf("kept %v", trimmed.ManagedFields)
-	}
-	if p.ManagedFields = p.ManagedFields[:1]; resizedByUs(trimPod(p)) {
-		t.Error("another manager's update counts as ours")
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	autoscalinglisters "k8s.io/client-go/listers/autoscaling/v2"
 	listersv1 "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -20,16 +21,34 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
-// Config is what a Reconciler is made of. All fields must be set.
+// Holds are the holds in force; package hold has the one that counts.
+type Holds interface {
+	// Ready returns them, or why they are not known: then nothing is written.
+	Ready() (*hold.Table, error)
+	// Watch returns a channel that receives after every change.
+	Watch() <-chan struct{}
+	// Prune drops the holds of single pods that do not exist.
+	Prune(ctx context.Context, exists func(hold.Scope) bool) error
+}
+
+// Config is what a Reconciler is made of. All fields must be set, where no other
+// default is named.
 type Config struct {
-	// Client watches pods and nodes.
+	// Client watches the cluster.
 	Client kubernetes.Interface
-	// Writer writes pods; it has to bound the time of each request.
+	// Dynamic watches what may not exist in the cluster.
+	Dynamic dynamic.Interface
+	// Writer writes pods; it has the configuration of WriterConfig.
 	Writer kubernetes.Interface
+	// Asker asks the API server for previews, with a budget of its own.
+	Asker kubernetes.Interface
 	// Ratios is where the table is.
 	Ratios *ratios.Store
+	// Holds are the pods to be restored or let be.
+	Holds Holds
 	// Planner decides. What the API server's version allows is added by Run.
 	Planner Planner
 	// Events tells people.
@@ -38,26 +57,38 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// Workers is how many pods are worked on at once.
 	Workers int
-	// DryRun plans and reports, and writes nothing.
+	// RealignRate is how many pods that have been sized before are sized anew
+	// per second; 0 is no limit.
+	RealignRate float64
+	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 }
 
 // Reconciler keeps the pods of a cluster as their plans say.
 type Reconciler struct {
 	Config
-	factory  informers.SharedInformerFactory
-	pods     listersv1.PodLister
-	podIndex cache.Indexer
-	nodes    listersv1.NodeLister
-	synced   atomic.Bool
+	factory     informers.SharedInformerFactory
+	pods        listersv1.PodLister
+	podIndex    cache.Indexer
+	nodes       listersv1.NodeLister
+	limitRanges listersv1.LimitRangeLister
+	quotas      listersv1.ResourceQuotaLister
+	autoscalers autoscalinglisters.HorizontalPodAutoscalerLister
+	vpas        *vpas
+	usage       *usage
+	synced      atomic.Bool
 
 	queue    workqueue.TypedDelayingInterface[types.NamespacedName]
+	pacer    *pacer
 	ledger   *ledger
 	actuator *actuator
+	asker    *actuator
 	metrics  *metrics
 	clock    clock.Clock
-	// unread is why pods and nodes are not read, nil if they are or nothing is
-	// known to be wrong.
+	// changes counts what pods that are left alone may wait for.
+	changes atomic.Int64
+	// unread is why the cluster is not read, nil if it is or nothing is known
+	// to be wrong.
 	unread atomic.Pointer[error]
 	// progress is when a worker last began or finished something, in Unix
 	// nanoseconds.
@@ -70,18 +101,26 @@ func New(config Config) (*Reconciler, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := newMetrics(config.Metrics)
 	r := &Reconciler{
-		Config:   config,
-		factory:  factory,
-		pods:     factory.Core().V1().Pods().Lister(),
-		podIndex: factory.Core().V1().Pods().Informer().GetIndexer(),
-		nodes:    factory.Core().V1().Nodes().Lister(),
-		queue:    workqueue.NewTypedDelayingQueue[types.NamespacedName](),
-		ledger:   newLedger(m),
-		actuator: &actuator{client: config.Writer, clock: clock.RealClock{}, metrics: m},
-		metrics:  m,
-		clock:    clock.RealClock{},
+		Config:      config,
+		factory:     factory,
+		pods:        factory.Core().V1().Pods().Lister(),
+		podIndex:    factory.Core().V1().Pods().Informer().GetIndexer(),
+		nodes:       factory.Core().V1().Nodes().Lister(),
+		limitRanges: factory.Core().V1().LimitRanges().Lister(),
+		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
+		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Lister(),
+		usage:       newUsage(),
+		queue:       workqueue.NewTypedDelayingQueue[types.NamespacedName](),
+		pacer:       newPacer(config.RealignRate, clock.RealClock{}),
+		clock:       clock.RealClock{},
+	}
+	r.metrics = newMetrics(config.Metrics, r.pacer.backlog)
+	r.ledger = newLedger(r.metrics)
+	r.actuator = &actuator{client: config.Writer, clock: r.clock, metrics: r.metrics}
+	r.asker = &actuator{client: config.Asker, clock: r.clock, metrics: r.metrics}
+	if r.vpas, err = newVPAs(config.Dynamic, r.enqueueNamespace); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -89,132 +128,84 @@ func New(config Config) (*Reconciler, error) {
 // Run reconciles until ctx is done, then lets the workers finish the pods they
 // are at.
 func (r *Reconciler) Run(ctx context.Context) error {
-	logger := klog.FromContext(ctx)
 	if err := r.watch(); err != nil {
 		return err
 	}
 	if err := r.learnServer(ctx); err != nil {
 		return nil // ctx is done.
 	}
-	// Their end is not waited for: away from the API server, informers end only
-	// after a pause.
-	r.factory.StartWithContext(ctx)
-	if err := r.factory.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
+	if err := r.readCluster(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
-		return fmt.Errorf("read pods and nodes: %w", err)
+		return fmt.Errorf("read the cluster: %w", err)
 	}
 	r.synced.Store(true)
 	r.ticked()
-	logger.Info("Caches are filled", "pods", len(r.podIndex.ListKeys()))
+	klog.FromContext(ctx).Info("Caches are filled", "pods", len(r.podIndex.ListKeys()))
 
-	var workers sync.WaitGroup
+	var running sync.WaitGroup
 	for range r.Workers {
-		workers.Go(func() {
+		running.Go(func() {
 			for r.next(ctx) {
 			}
 		})
 	}
-	changes := r.Ratios.Watch()
-	revision := ""
+	running.Go(func() { r.pacer.run(ctx, r.queue.Add) })
+	running.Go(func() { r.pruneHolds(ctx) })
+	ratiosChanged, holdsChanged := r.Ratios.Watch(), r.Holds.Watch()
+	var before rules
 	for {
-		// The table may have come or changed before the watch began.
-		if table := r.Ratios.Table(); table != nil && table.Revision != revision {
-			revision = table.Revision
-			r.enqueueAll()
+		// They may have come or changed before the watches began.
+		if now, known := r.rules(); known && now != before {
+			before = now
+			r.enqueueAffected(now)
 		}
 		select {
-		case <-changes:
+		case <-ratiosChanged:
+		case <-holdsChanged:
 		case <-ctx.Done():
 			r.queue.ShutDown()
-			workers.Wait()
+			running.Wait()
 			return nil
 		}
 	}
 }
 
-// watch makes changes of pods and nodes queue the pods concerned.
-func (r *Reconciler) watch() error {
-	for _, informer := range []cache.SharedIndexInformer{r.factory.Core().V1().Pods().Informer(), r.factory.Core().V1().Nodes().Informer()} {
-		if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
-			cache.DefaultWatchErrorHandler(ctx, reflector, err)
-			r.unread.Store(&err)
-		}); err != nil {
-			return fmt.Errorf("watch pods and nodes: %w", err)
+// readCluster fills the caches. Their end is not waited for: away from the API
+// server, informers end only after a pause.
+func (r *Reconciler) readCluster(ctx context.Context) error {
+	r.factory.StartWithContext(ctx)
+	go r.vpas.informer.RunWithContext(ctx)
+	if err := r.factory.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
+		return err
+	}
+	return r.vpas.wait(ctx)
+}
+
+// pruneEvery is how often the holds of pods that are gone are dropped.
+const pruneEvery = 10 * time.Minute
+
+func (r *Reconciler) pruneHolds(ctx context.Context) {
+	if r.DryRun {
+		return
+	}
+	for {
+		select {
+		case <-r.clock.After(pruneEvery):
+		case <-ctx.Done():
+			return
+		}
+		if err := r.Holds.Prune(ctx, r.exists); err != nil && ctx.Err() == nil {
+			klog.FromContext(ctx).Error(err, "Holds of pods that are gone are not dropped yet")
 		}
 	}
-	_, err := r.factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { r.enqueue(obj.(*corev1.Pod)) },
-		UpdateFunc: func(old, obj any) {
-			if old.(*corev1.Pod).ResourceVersion != obj.(*corev1.Pod).ResourceVersion {
-				r.enqueue(obj.(*corev1.Pod))
-			}
-		},
-		DeleteFunc: func(obj any) {
-			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = gone.Obj
-			}
-			if pod, ok := obj.(*corev1.Pod); ok {
-				r.enqueue(pod)
-			}
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("watch pods: %w", err)
-	}
-	_, err = r.factory.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { r.enqueueNode(obj.(*corev1.Node).Name) },
-		UpdateFunc: func(old, obj any) {
-			if !r.sameType(old.(*corev1.Node), obj.(*corev1.Node)) {
-				r.enqueueNode(obj.(*corev1.Node).Name)
-			}
-		},
-		DeleteFunc: func(obj any) {
-			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = gone.Obj
-			}
-			if node, ok := obj.(*corev1.Node); ok {
-				r.enqueueNode(node.Name)
-			}
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("watch nodes: %w", err)
-	}
-	return nil
 }
 
-// sameType tells whether two states of a node have the same labels that tell
-// its type.
-func (r *Reconciler) sameType(a, b *corev1.Node) bool {
-	for _, label := range r.Planner.NodeTypes.Labels() {
-		if a.Labels[label] != b.Labels[label] {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *Reconciler) enqueue(pod *corev1.Pod) {
-	r.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
-}
-
-func (r *Reconciler) enqueueNode(node string) {
-	pods, err := r.podIndex.ByIndex(byNode, node)
-	if err != nil {
-		// Only an index that was never added gives an error.
-		panic(fmt.Sprintf("reconciler: pods by node: %v", err))
-	}
-	for _, pod := range pods {
-		r.enqueue(pod.(*corev1.Pod))
-	}
-}
-
-func (r *Reconciler) enqueueAll() {
-	for _, pod := range r.podIndex.List() {
-		r.enqueue(pod.(*corev1.Pod))
-	}
+// exists tells whether the pod of a hold is there.
+func (r *Reconciler) exists(scope hold.Scope) bool {
+	pod, err := r.pods.Pods(scope.Namespace).Get(scope.Pod)
+	return err == nil && pod.UID == scope.UID
 }
 
 func (r *Reconciler) ticked() { r.progress.Store(r.clock.Now().UnixNano()) }
@@ -238,7 +229,8 @@ func (r *Reconciler) Live() error {
 // Ready returns an error that says what is missing while plans cannot be made.
 func (r *Reconciler) Ready() error {
 	_, noRatios := r.Ratios.Ready()
-	noCache := r.cacheReady()
+	_, noHolds := r.Holds.Ready()
+	noCache := errors.Join(r.cacheReady(), noHolds)
 	switch {
 	case noRatios != nil:
 		return &NotReadyError{RatiosNotReady, errors.Join(noRatios, noCache)}
@@ -252,8 +244,10 @@ func (r *Reconciler) cacheReady() error {
 	if r.synced.Load() {
 		return nil
 	}
-	if cause := r.unread.Load(); cause != nil {
-		return fmt.Errorf("%w: %w", errCacheNotReady, *cause)
+	for _, cause := range [...]*error{r.unread.Load(), r.vpas.err.Load()} {
+		if cause != nil {
+			return fmt.Errorf("%w: %w", errCacheNotReady, *cause)
+		}
 	}
 	return errCacheNotReady
 }

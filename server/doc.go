@@ -2,6 +2,6 @@
 // errors look to callers, health, and the HTTP endpoints for probes and
 // metrics.
 //
-// It must not decide anything about pods or ratios: it asks the reconciler and
-// the ratio store, and translates.
+// It must not decide anything about pods, ratios or holds: it asks the
+// reconciler and the stores, and translates.
 package server

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"strings"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -23,6 +24,13 @@ const (
 	reasonInvalidArgument = "INVALID_ARGUMENT"
 	reasonInternal        = "INTERNAL"
 	reasonNotAuthorized   = "METHOD_NOT_AUTHORIZED"
+	reasonHoldsNotReady   = "HOLDS_NOT_READY"
+	reasonHoldsMissing    = "HOLDS_MISSING"
+	reasonHoldsInvalid    = "HOLDS_INVALID"
+	reasonHoldsRefused    = "HOLDS_REFUSED"
+	reasonTooManyHolds    = "TOO_MANY_HOLDS"
+	reasonHeldByWider     = "HELD_BY_WIDER_SCOPE"
+	reasonReadOnly        = "READ_ONLY"
 )
 
 // statusError is an error with an ErrorInfo and, where they fit, more details.
@@ -39,9 +47,23 @@ func statusError(code codes.Code, reason, message string, details ...protoadapt.
 }
 
 // missingField is the answer to a request that lacks a required field.
-func missingField(field, what string) error {
-	return statusError(codes.InvalidArgument, reasonInvalidArgument, field+" must be set: "+what,
-		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: field, Description: "must be set: " + what}}})
+func missingField(field, what string) error { return badField(field, "must be set: "+what) }
+
+// badField is the answer to a request with a field that is not as it must be.
+func badField(field, problem string) error { return badFields([]violation{{field, problem}}) }
+
+// violation is what is wrong with a field of a request.
+type violation struct{ field, problem string }
+
+// badFields is badField for several fields, at least one.
+func badFields(violations []violation) error {
+	request := &errdetails.BadRequest{}
+	messages := make([]string, len(violations))
+	for i, v := range violations {
+		messages[i] = v.field + " " + v.problem
+		request.FieldViolations = append(request.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: v.field, Description: v.problem})
+	}
+	return statusError(codes.InvalidArgument, reasonInvalidArgument, strings.Join(messages, "; "), request)
 }
 
 func notFound(reason, kind, name, message string) error {

@@ -33,6 +33,9 @@ func (s *Server) httpHandler() http.Handler {
 		if err := config.Ratios.Problem(); err != nil {
 			_, _ = fmt.Fprintf(w, "warning: the last good ratios are in force: %v\n", err)
 		}
+		if err := config.Holds.Err(); err != nil {
+			_, _ = fmt.Fprintf(w, "warning: restored and paused pods are not known as they are stored: %v\n", err)
+		}
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}))
 	return mux

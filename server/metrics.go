@@ -4,7 +4,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
+
+// newHoldsHealthy exposes the state of the holds.
+func newHoldsHealthy(holds *hold.Store) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "workload_resizer_holds_healthy",
+		Help: "Whether what is stored of restored and paused pods is in force (1), or what was last known of it or nothing (0).",
+	}, func() float64 {
+		if holds.Err() != nil {
+			return 0
+		}
+		return 1
+	})
+}
 
 // sourceCollector exposes the state of the ratio sources.
 type sourceCollector struct {

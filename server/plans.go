@@ -18,14 +18,15 @@ type planService struct {
 	reconciler *reconciler.Reconciler
 }
 
-func (s *planService) PreviewPod(_ context.Context, request *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+func (s *planService) PreviewPod(ctx context.Context, request *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
 	if request.GetNamespace() == "" {
 		return nil, missingField("namespace", "the pod's namespace")
 	}
 	if request.GetPod() == "" {
 		return nil, missingField("pod", "the pod's name")
 	}
-	p, err := s.reconciler.Preview(types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()})
+	p, err := s.reconciler.Preview(ctx, types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()},
+		reconciler.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide()})
 	if err != nil {
 		return nil, planError(err)
 	}
@@ -33,7 +34,8 @@ func (s *planService) PreviewPod(_ context.Context, request *workloadresizerv1.P
 }
 
 func (s *planService) PreviewPlans(request *workloadresizerv1.PreviewPlansRequest, stream grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error {
-	plans, err := s.reconciler.PreviewAll(stream.Context(), request.GetNamespace())
+	plans, err := s.reconciler.PreviewAll(stream.Context(), request.GetNamespace(),
+		reconciler.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide()})
 	if err != nil {
 		return planError(err)
 	}
@@ -66,6 +68,7 @@ func plan(p *reconciler.Plan) *workloadresizerv1.Plan {
 		Node:             p.Node,
 		NodeType:         p.NodeType,
 		NodeTypeLabel:    p.NodeTypeLabel,
+		Rule:             p.Rule,
 		BaselineNodeType: p.Baseline,
 		RatioRevision:    p.Revision,
 		CpuFactor:        factor(p.CPUFactor),
@@ -81,7 +84,7 @@ func plan(p *reconciler.Plan) *workloadresizerv1.Plan {
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		out.Containers[i] = &workloadresizerv1.ContainerPlan{
-			Name: c.Name, Original: resources(c.Original), Current: resources(c.Current), Desired: resources(c.Desired),
+			Name: c.Name, Sidecar: c.Sidecar, Original: resources(c.Original), Current: resources(c.Current), Desired: resources(c.Desired),
 		}
 	}
 	return out

@@ -21,6 +21,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
 const (
@@ -35,6 +36,7 @@ const (
 type Config struct {
 	Ratios     *ratios.Store
 	Reconciler *reconciler.Reconciler
+	Holds      *hold.Store
 	// Metrics are registered and exposed from here.
 	Metrics *prometheus.Registry
 	// GRPC and HTTP are listened on; the server closes them.
@@ -54,7 +56,7 @@ type Server struct {
 // New returns a server that does nothing until Run.
 func New(config Config) *Server {
 	metrics := grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram())
-	config.Metrics.MustRegister(metrics, newSourceCollector(config.Ratios))
+	config.Metrics.MustRegister(metrics, newSourceCollector(config.Ratios), newHoldsHealthy(config.Holds))
 	s := &Server{
 		config: config,
 		grpc: grpc.NewServer(
@@ -68,6 +70,7 @@ func New(config Config) *Server {
 	}
 	workloadresizerv1.RegisterRatioServiceServer(s.grpc, &ratioService{store: config.Ratios})
 	workloadresizerv1.RegisterPlanServiceServer(s.grpc, &planService{reconciler: config.Reconciler})
+	workloadresizerv1.RegisterHoldServiceServer(s.grpc, &holdService{store: config.Holds, pods: config.Reconciler})
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	metrics.InitializeMetrics(s.grpc)

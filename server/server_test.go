@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/timestamppb"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -27,6 +28,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
 var written = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
@@ -54,10 +56,14 @@ func start(t *testing.T, state ratios.Update) *running {
 	t.Helper()
 	source := ratiotest.NewMemory("configmap", state)
 	store := ratios.NewStore(source)
+	nowhere := &rest.Config{Host: "https://127.0.0.1:1"}
+	holds := hold.New(kubernetes.NewForConfigOrDie(nowhere), "a", "holds")
 	loop, err := reconciler.New(reconciler.Config{
-		Client:  kubernetes.NewForConfigOrDie(&rest.Config{Host: "https://127.0.0.1:1"}),
-		Writer:  kubernetes.NewForConfigOrDie(&rest.Config{Host: "https://127.0.0.1:1"}),
+		Client:  kubernetes.NewForConfigOrDie(nowhere),
+		Dynamic: dynamic.NewForConfigOrDie(nowhere),
+		Writer:  kubernetes.NewForConfigOrDie(nowhere), Asker: kubernetes.NewForConfigOrDie(nowhere),
 		Ratios:  store,
+		Holds:   holds,
 		Events:  reconciler.NoEvents(),
 		Metrics: prometheus.NewRegistry(),
 		Workers: 1,
@@ -66,7 +72,7 @@ func start(t *testing.T, state ratios.Update) *running {
 		t.Fatal(err)
 	}
 	grpcListener, httpListener := listen(t), listen(t)
-	s := New(Config{Ratios: store, Reconciler: loop, Metrics: prometheus.NewRegistry(), GRPC: grpcListener, HTTP: httpListener})
+	s := New(Config{Ratios: store, Reconciler: loop, Holds: holds, Metrics: prometheus.NewRegistry(), GRPC: grpcListener, HTTP: httpListener})
 	conn, err := grpc.NewClient(grpcListener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
@@ -74,14 +80,14 @@ func start(t *testing.T, state ratios.Update) *running {
 
 	changes := store.Watch()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 3)
-	for _, part := range []func(context.Context) error{store.Run, loop.Run, s.Run} {
+	done := make(chan error, 4)
+	for _, part := range []func(context.Context) error{store.Run, holds.Run, loop.Run, s.Run} {
 		go func() { done <- part(ctx) }()
 	}
 	t.Cleanup(func() {
 		_ = conn.Close()
 		cancel()
-		for range 3 {
+		for range 4 {
 			if err := <-done; err != nil {
 				t.Errorf("ended with %v", err)
 			}

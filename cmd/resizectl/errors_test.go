@@ -15,7 +15,8 @@ import (
 )
 
 // everyCall are the command lines that ask a server, one per method.
-var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}}
+var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"},
+	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"}}
 
 func TestServerErrorsAreShownVerbatim(t *testing.T) {
 	for _, tc := range []struct {
@@ -94,9 +95,10 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 // A full disk behind a redirection must not look like success.
 func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	server := cluster()
-	server.ratios = ratios()
+	server.ratios, server.holds = ratios(), held()
 	address := serve(t, server)
-	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}} {
+	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}, {"restore", "web", "--wait=false"},
+		{"restore", "-n", "shop", "--dry-run"}, {"pause", "web"}, {"resume", "web"}, {"holds"}} {
 		for _, output := range formats {
 			var stderr bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: full{}, ErrOut: &stderr}

@@ -14,6 +14,8 @@ const (
 	exitOK          = 0
 	exitDifferences = 1
 	exitError       = 2
+	// exitInvalid is that of a configuration that is not valid.
+	exitInvalid = 1
 	// exitInterrupted is 128 + SIGINT, what a shell expects after Ctrl-C.
 	exitInterrupted = 130
 )
@@ -21,6 +23,14 @@ const (
 // errDifferences ends a plan that would resize something. Nothing failed, so
 // nothing is printed for it.
 var errDifferences = errors.New("at least one pod would be resized")
+
+// errInvalid ends a check of configurations that are not valid. What is wrong
+// with them was printed.
+var errInvalid = errors.New("at least one configuration is not valid")
+
+// errNotRestored ends a restore that is not complete. What is not restored was
+// printed by then.
+var errNotRestored = errors.New("at least one pod is not restored")
 
 // usageErrorf says what is wrong with a command line, and where its help is.
 func usageErrorf(cmd *cobra.Command, format string, args ...any) error {
@@ -32,8 +42,10 @@ func report(ctx context.Context, errOut io.Writer, err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errDifferences):
+	case errors.Is(err, errDifferences), errors.Is(err, errNotRestored):
 		return exitDifferences
+	case errors.Is(err, errInvalid):
+		return exitInvalid
 	case ctx.Err() != nil:
 		return exitInterrupted
 	}

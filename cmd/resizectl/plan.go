@@ -19,6 +19,7 @@ type planOptions struct {
 	output        format
 	namespace     string
 	allNamespaces bool
+	serverSide    bool
 	pods          []string
 }
 
@@ -62,6 +63,7 @@ Nothing is changed. The exit code is that of "kubectl diff":
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "show the pods of every namespace, whatever --namespace says")
+	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "have the API server asked too, by a dry run of what would be written")
 	o.output.addFlag(cmd)
 	return cmd
 }
@@ -89,18 +91,19 @@ func (o *planOptions) run(ctx context.Context) error {
 	})
 }
 
+func (o *planOptions) previewOptions() []client.PreviewOption {
+	if o.serverSide {
+		return []client.PreviewOption{client.ServerSide()}
+	}
+	return nil
+}
+
 func (o *planOptions) runPod(ctx context.Context, c *client.Client, pod string) error {
-	plan, err := c.PreviewPod(ctx, o.namespace, pod)
+	plan, err := c.PreviewPod(ctx, o.namespace, pod, o.previewOptions()...)
 	if err != nil {
 		return err
 	}
-	switch o.output {
-	case formatJSON, formatYAML:
-		err = printDocument(o.Out, o.output, plan)
-	default:
-		err = printPlan(o.Out, plan, o.output == formatWide)
-	}
-	if err != nil {
+	if err := printOnePlan(o.Out, o.output, plan); err != nil {
 		return err
 	}
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
@@ -114,7 +117,7 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 	if o.allNamespaces {
 		namespace = ""
 	}
-	stream := c.PreviewPlans(ctx, namespace)
+	stream := c.PreviewPlans(ctx, namespace, o.previewOptions()...)
 	if err := o.printPlans(stream); err != nil {
 		return err
 	}
@@ -135,14 +138,22 @@ type planPrinter interface {
 	summary(*workloadresizerv1.PlanSummary) error
 }
 
-func (o *planOptions) planPrinter(w io.Writer) planPrinter {
-	switch o.output {
+func newPlanPrinter(w io.Writer, output format, withNamespace bool) planPrinter {
+	switch output {
 	case formatJSON:
 		return &plansJSON{w: w}
 	case formatYAML:
 		return &plansYAML{w: w}
 	}
-	return newPlansTable(w, o.allNamespaces, o.output == formatWide)
+	return newPlansTable(w, withNamespace, output == formatWide)
+}
+
+func printOnePlan(w io.Writer, output format, plan *workloadresizerv1.Plan) error {
+	switch output {
+	case formatJSON, formatYAML:
+		return printDocument(w, output, plan)
+	}
+	return printPlan(w, plan, output == formatWide)
 }
 
 // printPlans prints the stream. If it breaks off, what was printed until then
@@ -154,7 +165,7 @@ func (o *planOptions) printPlans(stream *client.PlanStream) (err error) {
 			err = flushErr
 		}
 	}()
-	printer := o.planPrinter(out)
+	printer := newPlanPrinter(out, o.output, o.allNamespaces)
 	for plan, err := range stream.All() {
 		if err != nil {
 			return err

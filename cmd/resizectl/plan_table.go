@@ -15,7 +15,7 @@ var planColumns = []metav1.TableColumnDefinition{
 	column("CPU"), column("Memory"), column("Reason"),
 	wideColumn("CPU Limit"), wideColumn("Memory Limit"),
 	wideColumn("Original CPU"), wideColumn("Original Memory"),
-	wideColumn("CPU Factor"), wideColumn("Memory Factor"), wideColumn("Message"),
+	wideColumn("CPU Factor"), wideColumn("Memory Factor"), wideColumn("Type Label"), wideColumn("Rule"), wideColumn("Message"),
 }
 
 // plansTable collects the rows: a column is as wide as its widest cell.
@@ -98,6 +98,7 @@ func planCells(plan *workloadresizerv1.Plan, container *workloadresizerv1.Contai
 		change(current.GetLimits()["memory"], desired.GetLimits()["memory"]),
 		asked(container.GetOriginal(), "cpu"), asked(container.GetOriginal(), "memory"),
 		factor(plan.GetCpuFactor()), factor(plan.GetMemoryFactor()),
+		orAbsent(oneLine(plan.GetNodeTypeLabel())), orAbsent(oneLine(plan.GetRule())),
 		orAbsent(strings.Join(messages, "; ")),
 	}
 }

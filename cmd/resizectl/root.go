@@ -15,11 +15,18 @@ faster or slower a pod needs less or more of it for the same work, so
 workload-resizer resizes the requests of running pods, without a restart, by the
 performance ratio of their node's type to the baseline.
 
-  resizectl ratios list   shows these ratios, and where they come from
-  resizectl plan          shows what they mean for a pod, a namespace or all pods:
-                          what would be resized, to what, and if not, why not
+  resizectl ratios list      shows these ratios, and where they come from
+  resizectl plan             shows what they mean for a pod, a namespace or all
+                             pods: what would be resized, to what, and if not,
+                             why not
+  resizectl restore          gives pods their original requests and limits back
+  resizectl pause            leaves pods as they are
+  resizectl resume           ends that
+  resizectl holds            lists what is restored or paused
+  resizectl config validate  checks a configuration before you apply it; it needs
+                             no server
 
-resizectl only reads; it changes nothing.
+restore, pause and resume change something; the others only read.
 
 It asks a workload-resizer server on this machine (--server). For a server that
 runs in a cluster, forward its port first:
@@ -33,7 +40,13 @@ const rootExamples = `  # What the node types are worth
   resizectl plan web-6d4cf56db6-x2x7p -n shop
 
   # What would be resized in the whole cluster?
-  resizectl plan -A`
+  resizectl plan -A
+
+  # Leave a namespace as it is for two hours
+  resizectl pause -n shop --for 2h
+
+  # Is this configuration right?
+  resizectl config validate -f config.yaml`
 
 // portForward is how the port of a server in a cluster comes to this machine.
 const portForward = "kubectl -n workload-resizer-system port-forward POD 7443"
@@ -66,6 +79,11 @@ func newRootCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.AddCommand(
 		newRatiosCommand(streams, &server),
 		newPlanCommand(streams, &server),
+		newConfigCommand(streams),
+		newRestoreCommand(streams, &server),
+		newPauseCommand(streams, &server),
+		newResumeCommand(streams, &server),
+		newHoldsCommand(streams, &server),
 		newVersionCommand(streams),
 	)
 	return root

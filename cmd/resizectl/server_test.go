@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"testing"
@@ -25,22 +26,35 @@ type planSender = grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansRespo
 type scripted struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	workloadresizerv1.UnimplementedPlanServiceServer
+	workloadresizerv1.UnimplementedHoldServiceServer
 
 	ratios  *workloadresizerv1.ListRatiosResponse
 	plans   []*workloadresizerv1.Plan
 	summary *workloadresizerv1.PlanSummary
-	err     error
-	hang    bool
+	holds   []*workloadresizerv1.Hold
+	problem string
+	// What is said besides of the scope of a hold.
+	pods   *int64
+	nested int64
+	wider  *workloadresizerv1.Hold
+	err    error
+	hang   bool
 	// asked is called when a call has come in.
 	asked func()
 
 	mu   sync.Mutex
 	last proto.Message
+	// writes are the requests for holds, in order.
+	writes []proto.Message
 }
 
 func (s *scripted) note(req proto.Message) {
 	s.mu.Lock()
 	s.last = req
+	switch req.(type) {
+	case *workloadresizerv1.RestoreRequest, *workloadresizerv1.PauseRequest, *workloadresizerv1.ResumeRequest:
+		s.writes = append(s.writes, req)
+	}
 	s.mu.Unlock()
 	if s.asked != nil {
 		s.asked()
@@ -52,6 +66,13 @@ func (s *scripted) lastRequest() proto.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
+}
+
+// written are the requests for holds that came in.
+func (s *scripted) written() []proto.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writes
 }
 
 func (s *scripted) end(ctx context.Context) error {
@@ -109,11 +130,13 @@ func serve(t *testing.T, s *scripted) string {
 	server := grpc.NewServer()
 	workloadresizerv1.RegisterRatioServiceServer(server, s)
 	workloadresizerv1.RegisterPlanServiceServer(server, s)
+	workloadresizerv1.RegisterHoldServiceServer(server, s)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		server.Stop()
-		if err := <-served; err != nil {
+		// A test that never calls may end before the server has begun.
+		if err := <-served; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 			t.Error(err)
 		}
 	})

@@ -22,6 +22,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown command", "unknown command \"delete\"\nsee \"resizectl --help\"\n", []string{"delete"}},
 		{"misspelt command", "unknown command \"paln\": did you mean plan?\nsee \"resizectl --help\"\n", []string{"paln"}},
 		{"unknown command of a group", "unknown command \"get\"\nsee \"resizectl ratios --help\"\n", []string{"ratios", "get"}},
+		{"nothing to validate", "name the file to check with -f FILE, or -f - for standard input\nsee \"resizectl config validate --help\"\n", []string{"config", "validate"}},
 		{"negative timeout", "--timeout -1s is negative; 0 is no limit\n", []string{"plan", "--timeout", "-1s"}},
 		{"no such duration", "invalid argument \"soon\" for \"--timeout\" flag: time: invalid duration \"soon\"\nsee \"resizectl plan --help\"\n", []string{"plan", "--timeout", "soon"}},
 		{"no port", "server address \"localhost\" is not host:port: address localhost: missing port in address\n" +
@@ -70,7 +71,13 @@ func TestHelp(t *testing.T) {
 		{"help.txt", []string{"--help"}},
 		{"help-ratios.txt", []string{"ratios"}},
 		{"help-ratios-list.txt", []string{"ratios", "list", "--help"}},
+		{"help-config.txt", []string{"config"}},
+		{"help-config-validate.txt", []string{"config", "validate", "--help"}},
 		{"help-plan.txt", []string{"help", "plan"}},
+		{"help-restore.txt", []string{"restore", "--help"}},
+		{"help-pause.txt", []string{"pause", "--help"}},
+		{"help-resume.txt", []string{"resume", "--help"}},
+		{"help-holds.txt", []string{"holds", "--help"}},
 	} {
 		code, stdout, stderr := resizectl(t.Context(), tc.args...)
 		if code != exitOK || stderr != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"slices"
 
@@ -15,27 +16,35 @@ import (
 
 // options are the flags of serve.
 type options struct {
-	kubeconfig      string
-	configNamespace string
-	configName      string
-	nodeTypeLabel   string
-	ownerKinds      []string
-	grpcAddress     string
-	httpAddress     string
-	workers         int
-	qps             float32
-	burst           int
-	dryRun          bool
-	logFormat       string
-	verbosity       int
+	kubeconfig        string
+	configNamespace   string
+	configName        string
+	holdsName         string
+	nodeTypeLabel     string
+	ownerKinds        []string
+	sidecars          bool
+	externallyResized string
+	realignRate       float64
+	grpcAddress       string
+	httpAddress       string
+	workers           int
+	qps               float32
+	burst             int
+	dryRun            bool
+	logFormat         string
+	verbosity         int
 }
 
 func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster; without it, the cluster that the process runs in")
 	flags.StringVar(&o.configNamespace, "config-namespace", "workload-resizer-system", "namespace of the ConfigMap with the ratios")
 	flags.StringVar(&o.configName, "config-name", "workload-resizer-config", "name of the ConfigMap with the ratios")
+	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the pods that are restored or paused, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that tells a node's type (default: the labels of the clouds, "+nodetype.LabelGCPMachineFamily+" first)")
 	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", reconciler.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
+	flags.BoolVar(&o.sidecars, "sidecars", false, "resize restartable init containers too")
+	flags.StringVar(&o.externallyResized, "externally-resized", string(reconciler.LeaveExternal), "what becomes of pods that somebody else resized: leave, adopt (the size is right here; later changes start from it) or override")
+	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are sized anew per second, the most wrong first; 0 is no limit")
 	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "127.0.0.1:7443", "address of the gRPC API; it is not encrypted, so it must be on loopback")
 	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default 127.0.0.1:8080, in a cluster :8080)")
 	flags.IntVar(&o.workers, "workers", 16, "how many pods are worked on at once")
@@ -70,6 +79,11 @@ func (o *options) validate() error {
 	if problems := validation.IsDNS1123Subdomain(o.configName); len(problems) > 0 {
 		reject("config-name", "%q is no name of a ConfigMap: %s", o.configName, problems[0])
 	}
+	if problems := validation.IsDNS1123Subdomain(o.holdsName); len(problems) > 0 {
+		reject("holds-name", "%q is no name of a ConfigMap: %s", o.holdsName, problems[0])
+	} else if o.holdsName == o.configName {
+		reject("holds-name", "must be another ConfigMap than --config-name")
+	}
 	if o.nodeTypeLabel != "" {
 		if problems := validation.IsQualifiedName(o.nodeTypeLabel); len(problems) > 0 {
 			reject("node-type-label", "%q is no label: %s", o.nodeTypeLabel, problems[0])
@@ -77,6 +91,12 @@ func (o *options) validate() error {
 	}
 	if len(o.ownerKinds) == 0 || slices.Contains(o.ownerKinds, "") {
 		reject("owner-kinds", "must name at least one kind, and no empty one")
+	}
+	if !slices.Contains(reconciler.Externals, reconciler.External(o.externallyResized)) {
+		reject("externally-resized", "must be leave, adopt or override, not %q", o.externallyResized)
+	}
+	if !(o.realignRate >= 0) || math.IsInf(o.realignRate, 0) {
+		reject("realign-rate", "must be a number of pods per second, or 0 for no limit, not %v", o.realignRate)
 	}
 	if err := loopback(o.grpcAddress); err != nil {
 		reject("grpc-bind-address", "%v", err)

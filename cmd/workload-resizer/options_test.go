@@ -44,6 +44,8 @@ func TestBadFlagsAreNamedAllAtOnce(t *testing.T) {
 		{[]string{"--workers", "0", "--kube-api-qps", "0", "--kube-api-burst", "0"}, []string{"--workers: must be at least 1", "--kube-api-qps: must be above 0", "--kube-api-burst: must be at least 1"}},
 		{[]string{"--kube-api-qps", "NaN"}, []string{"--kube-api-qps: must be above 0"}},
 		{[]string{"--config-namespace", "A/B", "--config-name", ""}, []string{`--config-namespace: "A/B" is no namespace`, "--config-name: "}},
+		{[]string{"--holds-name", "A"}, []string{`--holds-name: "A" is no name of a ConfigMap`}},
+		{[]string{"--holds-name", "a", "--config-name", "a"}, []string{"--holds-name: must be another ConfigMap than --config-name"}},
 		{[]string{"--node-type-label", "a b"}, []string{`--node-type-label: "a b" is no label`}},
 		{[]string{"--owner-kinds", ""}, []string{"--owner-kinds: must name at least one kind"}},
 		{[]string{"--log-format", "xml", "--verbosity", "-1"}, []string{"--log-format: must be text or json", "--verbosity: must not be negative"}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server"
 )
 
@@ -55,8 +57,8 @@ func TestTheReferenceSaysWhatTheCodeDoes(t *testing.T) {
 			t.Errorf("%s does not name the node label %s", reference, label)
 		}
 	}
-	for _, key := range []string{contract.OriginalCPU("<container>"), contract.OriginalCPULimit("<container>"), contract.OriginalMemory("<container>"),
-		contract.OriginalMemoryLimit("<container>"), contract.AppliedInstanceType, contract.AppliedAt, contract.Skip} {
+	for _, key := range []string{contract.CPURequest.Key("<container>"), contract.CPULimit.Key("<container>"), contract.MemoryRequest.Key("<container>"),
+		contract.MemoryLimit.Key("<container>"), contract.AppliedInstanceType, contract.AppliedAt, contract.Skip} {
 		if !strings.Contains(want, "| `"+strings.TrimPrefix(key, contract.Prefix)+"` |") {
 			t.Errorf("%s does not have the annotation %s", reference, key)
 		}
@@ -99,8 +101,10 @@ func metricTable(t *testing.T) string {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	store := ratios.NewStore()
+	client := kubernetes.NewForConfigOrDie(&rest.Config{})
+	holds := hold.New(client, "", "")
 	loop, err := reconciler.New(reconciler.Config{
-		Client: kubernetes.NewForConfigOrDie(&rest.Config{}), Writer: kubernetes.NewForConfigOrDie(&rest.Config{}), Ratios: store, Events: reconciler.NoEvents(), Metrics: registry, Workers: 1,
+		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{}), Writer: client, Asker: client, Ratios: store, Holds: holds, Events: reconciler.NoEvents(), Metrics: registry, Workers: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +118,7 @@ func metricTable(t *testing.T) string {
 		defer func() { _ = l.Close() }()
 		listeners = append(listeners, l)
 	}
-	server.New(server.Config{Ratios: store, Reconciler: loop, Metrics: registry, GRPC: listeners[0], HTTP: listeners[1]})
+	server.New(server.Config{Ratios: store, Reconciler: loop, Holds: holds, Metrics: registry, GRPC: listeners[0], HTTP: listeners[1]})
 
 	descs := make(chan *prometheus.Desc)
 	go func() {

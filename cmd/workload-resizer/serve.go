@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -21,6 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/configmap"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server"
 )
 
@@ -67,23 +69,37 @@ func serve(ctx context.Context, o *options) error {
 	}
 	defer events.Shutdown()
 	store := ratios.NewStore(configmap.New(clients.main, o.configNamespace, o.configName, events.ConfigRejected))
+	holdOptions := []hold.Option{hold.OnReject(events.ConfigRejected)}
+	if o.dryRun {
+		holdOptions = append(holdOptions, hold.ReadOnly())
+	}
+	holds := hold.New(clients.main, o.configNamespace, o.holdsName, holdOptions...)
 	loop, err := reconciler.New(reconciler.Config{
 		Client:  clients.main,
+		Dynamic: clients.dynamic,
 		Writer:  clients.writer,
+		Asker:   clients.asker,
 		Ratios:  store,
-		Planner: reconciler.Planner{OwnerKinds: o.ownerKinds, NodeTypes: nodetype.New(o.nodeTypeLabel)},
-		Events:  events,
-		Metrics: registry,
-		Workers: o.workers,
-		DryRun:  o.dryRun,
+		Holds:   holds,
+		Planner: reconciler.Planner{
+			OwnerKinds: o.ownerKinds,
+			NodeTypes:  nodetype.New(o.nodeTypeLabel),
+			Sidecars:   o.sidecars,
+			External:   reconciler.External(o.externallyResized),
+		},
+		Events:      events,
+		Metrics:     registry,
+		Workers:     o.workers,
+		RealignRate: o.realignRate,
+		DryRun:      o.dryRun,
 	})
 	if err != nil {
 		return err
 	}
-	api := server.New(server.Config{Ratios: store, Reconciler: loop, Metrics: registry, GRPC: grpcListener, HTTP: httpListener})
+	api := server.New(server.Config{Ratios: store, Reconciler: loop, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener})
 
 	klog.FromContext(ctx).Info("Starting", "version", version, "dryRun", o.dryRun)
-	return runAll(ctx, store.Run, loop.Run, api.Run)
+	return runAll(ctx, store.Run, holds.Run, loop.Run, api.Run)
 }
 
 // runAll runs all parts until ctx is done or one of them ends, and then has all
@@ -107,10 +123,13 @@ func runAll(ctx context.Context, parts ...func(context.Context) error) error {
 // rate does not count.
 const writeTimeout = 20 * time.Second
 
-// clients are the connections to the API server. Events have a budget of their
-// own, so that they never hold up a resize; writes are bounded in time, which
-// watches must not be.
-type clients struct{ main, writer, events kubernetes.Interface }
+// clients are the connections to the API server. Events and previews have budgets
+// of their own, so that they never hold up a resize; writes are bounded in time,
+// which watches must not be.
+type clients struct {
+	main, writer, asker, events kubernetes.Interface
+	dynamic                     dynamic.Interface
+}
 
 func newClients(o *options) (*clients, error) {
 	config, err := restConfig(o.kubeconfig)
@@ -122,20 +141,31 @@ func newClients(o *options) (*clients, error) {
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 
 	config.QPS, config.Burst = o.qps, o.burst
+	writing := reconciler.WriterConfig(config, writeTimeout)
 	bounded := rest.CopyConfig(config)
 	bounded.Timeout = writeTimeout
 	c := &clients{}
 	for _, client := range []struct {
 		into   *kubernetes.Interface
 		config *rest.Config
-	}{{&c.main, config}, {&c.writer, bounded}, {&c.events, bounded}} {
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
 			return nil, fmt.Errorf("set up a client of the API server: %w", err)
 		}
 		*client.into = set
 	}
+	if c.dynamic, err = dynamic.NewForConfig(jsonOnly(config)); err != nil {
+		return nil, fmt.Errorf("set up a client of the API server: %w", err)
+	}
 	return c, nil
+}
+
+// jsonOnly is for kinds that the API server was taught: it knows them as JSON.
+func jsonOnly(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	return config
 }
 
 func restConfig(kubeconfig string) (*rest.Config, error) {

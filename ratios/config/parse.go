@@ -7,10 +7,13 @@ import (
 	"io"
 
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
+
+// FileName is the name that the document goes by, as a file and as the key of a
+// ConfigMap.
+const FileName = "config.yaml"
 
 // Parse reads a document such as
 //
@@ -21,91 +24,61 @@ import (
 //	bounds:
 //	  cpu:    { min: "50m", max: "16" }
 //	  memory: { min: "64Mi", max: "32Gi" }
+//	podLabels:
+//	  env:
+//	    production:
+//	      bounds: { cpu: { min: "100m" } }
 //
 // into a layer whose ratios have the given provenance. An end of the bounds that
-// is not set is open. The error lists all faults.
+// is not set is open. The error is of type Faults.
 func Parse(text []byte, from ratios.Provenance) (*ratios.Layer, error) {
-	var document, second yaml.Node
+	n, err := single(text)
+	if err != nil {
+		return nil, Faults{err.Error()}
+	}
+	r := &reader{from: from}
+	d := r.document(n)
+	if r.entries < mostEntries {
+		d.check(&r.faults)
+	}
+	if len(r.faults) > 0 {
+		return nil, r.faults
+	}
+	return d.layer(), nil
+}
+
+// Validate is Parse for those who only ask whether a document is right, and how
+// much is in it: the node types for all pods, and the rules.
+func Validate(text []byte) (nodeTypes, rules int, err error) {
+	layer, err := Parse(text, ratios.Provenance{})
+	if err != nil {
+		return 0, 0, err
+	}
+	return len(layer.Ratios), len(layer.Rules), nil
+}
+
+// single returns the content of the one YAML document in the text that is not
+// empty: a --- that nothing follows is no document.
+func single(text []byte) (*yaml.Node, error) {
+	var content *yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF):
-		return nil, errors.New("the configuration is empty")
-	case err != nil:
-		return nil, fmt.Errorf("read YAML: %w", err)
-	}
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, errors.New("the configuration must be one YAML document; there is more after ---")
-	}
-	var f faults
-	layer := f.layer(document.Content[0], from)
-	if len(f) > 0 {
-		return nil, f
-	}
-	return layer, nil
-}
-
-func (f *faults) layer(n *yaml.Node, from ratios.Provenance) *ratios.Layer {
-	layer := &ratios.Layer{Ratios: map[string]ratios.Ratio{}, Bounds: &ratios.Bounds{}}
-	f.fields("", n, map[string]func(string, *yaml.Node){
-		"baselineNodeType": f.text(&layer.Baseline),
-		"nodeTypes": func(path string, n *yaml.Node) {
-			f.each(path, n, func(path, nodeType string, n *yaml.Node) {
-				if nodeType == "" {
-					f.add(path, "line %d: a node type needs a name", n.Line)
-				}
-				layer.Ratios[nodeType] = f.ratio(path, n, from)
-			})
-		},
-		"bounds": func(path string, n *yaml.Node) {
-			f.fields(path, n, map[string]func(string, *yaml.Node){
-				"cpu":    f.bounds(&layer.Bounds.CPU, mostCPU, func(q resource.Quantity) int64 { return q.MilliValue() }),
-				"memory": f.bounds(&layer.Bounds.Memory, mostMemory, func(q resource.Quantity) int64 { return q.Value() }),
-			})
-		},
-	})
-	if layer.Baseline == "" {
-		f.add("baselineNodeType", "must be set")
-	} else if _, ok := layer.Ratios[layer.Baseline]; !ok {
-		f.add("baselineNodeType", "%q is not one of the nodeTypes", layer.Baseline)
-	}
-	return layer
-}
-
-func (f *faults) ratio(path string, n *yaml.Node, from ratios.Provenance) ratios.Ratio {
-	r := ratios.Ratio{Provenance: from}
-	before := len(*f)
-	f.fields(path, n, map[string]func(string, *yaml.Node){
-		"cpuPerf": f.perf(&r.CPUPerf),
-		"memPerf": f.perf(&r.MemoryPerf),
-	})
-	if len(*f) > before {
-		return r
-	}
-	if r.CPUPerf == 0 {
-		f.add(join(path, "cpuPerf"), "must be set")
-	}
-	if r.MemoryPerf == 0 {
-		f.add(join(path, "memPerf"), "must be set")
-	}
-	return r
-}
-
-// Larger bounds are a slip of the pen, and would not fit in 64 bits.
-var (
-	mostCPU    = resource.MustParse("1G")
-	mostMemory = resource.MustParse("1Ei")
-)
-
-func (f *faults) bounds(into *ratios.Range, most resource.Quantity, amount func(resource.Quantity) int64) func(string, *yaml.Node) {
-	return func(path string, n *yaml.Node) {
-		var low, high resource.Quantity
-		f.fields(path, n, map[string]func(string, *yaml.Node){
-			"min": f.quantity(&low, 0, most),
-			"max": f.quantity(&high, 1, most),
-		})
-		*into = ratios.Range{Min: amount(low), Max: amount(high)}
-		if into.Max > 0 && into.Min > into.Max {
-			f.add(path, "min %s > max %s", &low, &high)
+	for {
+		var document yaml.Node
+		switch err := decoder.Decode(&document); {
+		case errors.Is(err, io.EOF) && content == nil:
+			return nil, errors.New("the configuration is empty")
+		case errors.Is(err, io.EOF):
+			return content, nil
+		case err != nil:
+			return nil, fmt.Errorf("read YAML: %w", err)
 		}
+		n := document.Content[0]
+		if isNull(n) && n.Value == "" {
+			continue
+		}
+		if content != nil {
+			return nil, errors.New("the configuration must be one YAML document; there is more after ---")
+		}
+		content = n
 	}
 }

@@ -9,11 +9,11 @@ import (
 
 func TestAnnotationKeysOfThePublishedController(t *testing.T) {
 	for got, want := range map[string]string{
-		OriginalCPU("app"):    "workload-resizer.io/original-cpu.app",
-		OriginalMemory("app"): "workload-resizer.io/original-memory.app",
-		AppliedInstanceType:   "workload-resizer.io/applied-instance-type",
-		AppliedAt:             "workload-resizer.io/applied-at",
-		Skip:                  "workload-resizer.io/skip",
+		CPURequest.Key("app"):    "workload-resizer.io/original-cpu.app",
+		MemoryRequest.Key("app"): "workload-resizer.io/original-memory.app",
+		AppliedInstanceType:      "workload-resizer.io/applied-instance-type",
+		AppliedAt:                "workload-resizer.io/applied-at",
+		Skip:                     "workload-resizer.io/skip",
 	} {
 		if got != want {
 			t.Errorf("key %q, want %q", got, want)
@@ -29,7 +29,14 @@ func TestAnnotationKeysAreValidAndDistinctForEveryContainerName(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, name := range names {
-		for _, key := range []string{OriginalCPU(name), OriginalMemory(name), OriginalCPULimit(name), OriginalMemoryLimit(name)} {
+		for _, original := range []Original{CPURequest, CPULimit, MemoryRequest, MemoryLimit} {
+			key := original.Key(name)
+			if value, ok := original.In(map[string]string{key: "1"}, name); !ok || value != "1" {
+				t.Errorf("key %q is not found again: %q, %v", key, value, ok)
+			}
+			if _, ok := original.In(map[string]string{"a": "b"}, name); ok {
+				t.Errorf("key %q is found where it is not", key)
+			}
 			if errs := validation.IsQualifiedName(key); len(errs) > 0 {
 				t.Errorf("key %q of container %q: %v", key, name, errs)
 			}

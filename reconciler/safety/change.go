@@ -9,12 +9,63 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Change returns the first veto against a change of sizes; nil if there is
-// none. before is the pod's QoS class, after are all its containers, init
-// containers included, as they would be.
-func Change(before corev1.PodQOSClass, after []sizing.Container) *Veto {
-	if class := sizing.QOSClass(after); class != before {
-		return &Veto{contract.QOSClassChange, fmt.Sprintf("the pod is %s and would become %s", before, class)}
+// Surroundings is what a pod shares with others. What is missing vetoes
+// nothing.
+type Surroundings struct {
+	// Node is the pod's node; its allocatable resources and its conditions are
+	// used.
+	Node *corev1.Node
+	// Neighbours is the sum of Requests of the node's other pods, those that
+	// have succeeded or failed left out.
+	Neighbours Usage
+	// LimitRanges are those of the pod's namespace.
+	LimitRanges []*corev1.LimitRange
+	// Quotas are those of the pod's namespace.
+	Quotas []*corev1.ResourceQuota
+}
+
+// change is what the vetoes of Change look at. Each check returns the
+// particulars, or "" where it has nothing against the resize.
+type change struct {
+	pod           *corev1.Pod
+	class         corev1.PodQOSClass
+	before, after Sizes
+	grows         growth
+	*Surroundings
+}
+
+// Change returns the first veto against a resize of the pod; nil if there is
+// none, or if nothing changes. class is the pod's QoS class, before the sizes
+// that its spec has now.
+func Change(pod *corev1.Pod, class corev1.PodQOSClass, before, after Sizes, s *Surroundings) *Veto {
+	if before.equal(after) {
+		return nil
 	}
-	return nil
+	c := &change{pod, class, before, after, growing(before, after), s}
+	// Calls, and no table as in Scope, so that c need not be allocated.
+	reason, message := contract.QOSClassChange, c.otherClass()
+	if message == "" {
+		reason, message = contract.LimitRangeViolation, c.outsideLimitRange()
+	}
+	if message == "" {
+		reason, message = contract.NodePressure, c.nodePressure()
+	}
+	if message == "" {
+		reason, message = contract.NodeCapacity, c.beyondNode()
+	}
+	if message == "" {
+		reason, message = contract.QuotaExceeded, c.beyondQuota()
+	}
+	if message == "" {
+		return nil
+	}
+	return &Veto{reason, message}
+}
+
+func (c *change) otherClass() string {
+	class := sizing.QOSClass(c.after.Containers, c.after.InitContainers)
+	if class == c.class {
+		return ""
+	}
+	return fmt.Sprintf("the pod is %s and would become %s", c.class, class)
 }

@@ -4,21 +4,188 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-func TestChangeForbidsAnotherQOSClass(t *testing.T) {
-	guaranteed := []sizing.Container{{CPU: sizing.Amount{Request: 1, Limit: 1}, Memory: sizing.Amount{Request: 1, Limit: 1}}}
-	burstable := []sizing.Container{{CPU: sizing.Amount{Request: 1, Limit: 2}}}
-	if veto := Change(corev1.PodQOSGuaranteed, guaranteed); veto != nil {
-		t.Errorf("veto %+v although the class stays", *veto)
+func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
+
+func nodeWith(allocatable corev1.ResourceList, conditions ...corev1.NodeCondition) *corev1.Node {
+	return &corev1.Node{ObjectMeta: named("n4-0"), Status: corev1.NodeStatus{Allocatable: allocatable, Conditions: conditions}}
+}
+
+func TestTheQOSClassNeverChanges(t *testing.T) {
+	equal := app(list("cpu", "1", "memory", "1Gi"), list("cpu", "1", "memory", "1Gi"))
+	burst := app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "1", "memory", "1Gi"))
+	init := initContainer("init", list("cpu", "1"), nil)
+	guaranteed, burstable := pod(equal), pod(burst)
+	smaller := pod(app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "800m", "memory", "1Gi")))
+	for _, tc := range []struct {
+		name          string
+		before, after *corev1.Pod
+		want          string
+	}{
+		{"Guaranteed stays", guaranteed, smaller, ""},
+		{"Guaranteed to Burstable", guaranteed, burstable, "the pod is Guaranteed and would become Burstable"},
+		{"Burstable to Guaranteed", burstable, guaranteed, "the pod is Burstable and would become Guaranteed"},
+		{"an init container counts", pod(burst, init), pod(equal, init), ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			reason := contract.QOSClassChange
+			if tc.want == "" {
+				reason = ""
+			}
+			check(t, changeTo(tc.before, tc.after, &Surroundings{}), reason, tc.want)
+		})
 	}
-	if veto := Change(corev1.PodQOSGuaranteed, burstable); veto == nil || veto.Reason != contract.QOSClassChange {
-		t.Errorf("Guaranteed to Burstable: veto %v", veto)
+}
+
+func TestNodePressure(t *testing.T) {
+	under := func(condition corev1.NodeConditionType, status corev1.ConditionStatus) *Surroundings {
+		return &Surroundings{Node: nodeWith(nil, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue}, corev1.NodeCondition{Type: condition, Status: status})}
 	}
-	if veto := Change(corev1.PodQOSBurstable, guaranteed); veto == nil || veto.Message != "the pod is Burstable and would become Guaranteed" {
-		t.Errorf("Burstable to Guaranteed: veto %v", veto)
+	before := pod(app(list("cpu", "1", "memory", "1Gi"), nil))
+	more := pod(app(list("cpu", "1100m", "memory", "1Gi"), nil))
+	moreAndLess := pod(app(list("cpu", "500m", "memory", "2Gi"), nil))
+	for _, tc := range []struct {
+		name  string
+		after *corev1.Pod
+		s     *Surroundings
+		want  contract.Reason
+	}{
+		{"of memory, for more cpu", more, under(corev1.NodeMemoryPressure, corev1.ConditionTrue), contract.NodePressure},
+		{"of disk", more, under(corev1.NodeDiskPressure, corev1.ConditionTrue), contract.NodePressure},
+		{"of processes", more, under(corev1.NodePIDPressure, corev1.ConditionTrue), contract.NodePressure},
+		{"one resource that grows is enough", moreAndLess, under(corev1.NodeMemoryPressure, corev1.ConditionTrue), contract.NodePressure},
+		{"a node without pressure", more, under(corev1.NodeMemoryPressure, corev1.ConditionFalse), ""},
+		{"pressure that is not known", more, under(corev1.NodeMemoryPressure, corev1.ConditionUnknown), ""},
+		{"a decrease", pod(app(list("cpu", "900m", "memory", "1Gi"), nil)), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
+		{"a limit alone", pod(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2"))), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
+		{"no node", more, &Surroundings{}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) { check(t, changeTo(before, tc.after, tc.s), tc.want, "") })
+	}
+}
+
+// mid is a pod in the middle of a resize from 3 cpu.
+func mid(condition corev1.PodCondition) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		running("app", &corev1.ResourceRequirements{Requests: list("cpu", "3", "memory", "1Gi")})(p)
+		p.Status.ContainerStatuses[0].AllocatedResources = list("cpu", "3", "memory", "1Gi")
+		p.Status.Conditions = []corev1.PodCondition{condition}
+	}
+}
+
+func TestNodeCapacity(t *testing.T) {
+	before := pod(app(list("cpu", "1", "memory", "1Gi"), nil))
+	to := func(cpu, memory string) *corev1.Pod { return pod(app(list("cpu", cpu, "memory", memory), nil)) }
+	node := nodeWith(list("cpu", "2", "memory", "4Gi"))
+	infeasible := corev1.PodCondition{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible}
+	inProgress := corev1.PodCondition{Type: corev1.PodResizeInProgress}
+	half := Usage{CPU: 500, Memory: 1 << 30}
+	for _, tc := range []struct {
+		name          string
+		before, after *corev1.Pod
+		node          *corev1.Node
+		neighbours    Usage
+		want          string
+	}{
+		{"the last millicore fits", before, to("1500m", "1Gi"), node, half, ""},
+		{"beyond the last millicore", before, to("1501m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1501m, neighbours: 500m, allocatable: 2"},
+		{"the last byte fits", before, to("1", "3Gi"), node, half, ""},
+		{"beyond the last byte", before, to("1", "3073Mi"), node, half, "node n4-0 has no room: memory, requested: 3073Mi, neighbours: 1Gi, allocatable: 4Gi"},
+		{"both", before, to("3010m", "4Gi"), node, half, "node n4-0 has no room: cpu, requested: 3010m, neighbours: 500m, allocatable: 2; memory, requested: 4Gi, neighbours: 1Gi, allocatable: 4Gi"},
+		{"only what grows has to fit", before, to("900m", "2Gi"), node, Usage{CPU: 2000}, ""},
+		{"a decrease on a full node", before, to("900m", "512Mi"), node, Usage{CPU: 9000, Memory: 1 << 40}, ""},
+		{"no node", before, to("9", "9Gi"), nil, half, ""},
+		{"a node that does not say what is allocatable", before, to("9", "9Gi"), nodeWith(nil), half, ""},
+		{"a resource that the node does not list", before, to("1", "9Gi"), nodeWith(list("cpu", "2")), half, ""},
+		{"an init container that needs more than the rest", pod(app(list("cpu", "1"), nil), initContainer("init", list("cpu", "1800m"), nil)),
+			pod(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1800m, neighbours: 500m, allocatable: 2"},
+		{"a sidecar counts beside the rest", pod(app(list("cpu", "1"), nil), sidecar(list("cpu", "400m"), nil)),
+			pod(app(list("cpu", "1200m"), nil), sidecar(list("cpu", "400m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, neighbours: 500m, allocatable: 2"},
+		{"what grows in one container is not saved in another", pod(app(list("cpu", "1"), nil), second(list("cpu", "500m"), nil)),
+			pod(app(list("cpu", "1100m"), nil), second(list("cpu", "500m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, neighbours: 500m, allocatable: 2"},
+		{"overhead counts", pod(app(list("cpu", "1"), nil), func(p *corev1.Pod) { p.Spec.Overhead = list("cpu", "100m") }), to("1450m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1550m, neighbours: 500m, allocatable: 2"},
+		{"what the node has not given back yet counts", pod(app(list("cpu", "1", "memory", "1Gi"), nil), mid(inProgress)), to("1200m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 3, neighbours: 500m, allocatable: 2"},
+		{"a resize after an infeasible one counts", pod(app(list("cpu", "5", "memory", "1Gi"), nil), mid(infeasible)), to("6", "1Gi"), nodeWith(list("cpu", "4")), half, "node n4-0 has no room: cpu, requested: 6, neighbours: 500m, allocatable: 4"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			reason := contract.NodeCapacity
+			if tc.want == "" {
+				reason = ""
+			}
+			check(t, changeTo(tc.before, tc.after, &Surroundings{Node: tc.node, Neighbours: tc.neighbours}), reason, tc.want)
+		})
+	}
+}
+
+func TestRequestsAreWhatTheSchedulerCounts(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+		want Usage
+	}{
+		{"containers and sidecars together", pod(app(list("cpu", "1", "memory", "1Gi"), nil), second(list("cpu", "500m"), nil), sidecar(list("memory", "1Gi"), nil)), Usage{1500, 2 << 30}},
+		{"an init container if it needs more", pod(initContainer("init", list("cpu", "3"), nil)), Usage{3000, 0}},
+		{"what a shrinking pod still holds", pod(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), Usage{3000, 1 << 30}},
+		{"no requests", pod(app(nil, nil)), Usage{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := Requests(tc.pod); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestTheFirstVetoOfChangeIsTold takes one objection after the other from a
+// resize that meets them all.
+func TestTheFirstVetoOfChangeIsTold(t *testing.T) {
+	before := pod(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "1Gi")))
+	after := pod(app(list("cpu", "2", "memory", "1Gi"), list("cpu", "2", "memory", "1Gi")))
+	s := &Surroundings{
+		Node: nodeWith(list("cpu", "1"), corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}),
+		LimitRanges: []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
+			{Type: corev1.LimitTypeContainer, Max: list("cpu", "1")},
+		}}}},
+		Quotas: []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("requests.cpu", "1"), Used: list("requests.cpu", "1")}}},
+	}
+	for _, step := range []struct {
+		want contract.Reason
+		cure func()
+	}{
+		{contract.QOSClassChange, func() { after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1500m") }},
+		{contract.LimitRangeViolation, func() { s.LimitRanges = nil }},
+		{contract.NodePressure, func() { s.Node.Status.Conditions = nil }},
+		{contract.NodeCapacity, func() { s.Node = nil }},
+		{contract.QuotaExceeded, func() { s.Quotas = nil }},
+		{"", func() {}},
+	} {
+		check(t, changeTo(before, after, s), step.want, "")
+		step.cure()
+	}
+}
+
+func TestNothingVetoesNoChange(t *testing.T) {
+	s := &Surroundings{LimitRanges: []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
+		{Type: corev1.LimitTypeContainer, Max: list("cpu", "1m")},
+	}}}}}
+	check(t, changeTo(pod(), pod(), s), "", "")
+	check(t, changeTo(pod(), pod(app(list("cpu", "2"), nil)), s), contract.LimitRangeViolation, "")
+}
+
+func TestChangeLeavesThePodAsItIs(t *testing.T) {
+	before := pod(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizePending}))
+	same := before.DeepCopy()
+	s := &Surroundings{Node: nodeWith(list("cpu", "1")), Quotas: []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("cpu", "1"), Used: list("cpu", "1")}}}}
+	check(t, changeTo(before, pod(app(list("cpu", "2"), nil)), s), contract.NodeCapacity, "")
+	s.Node = nil
+	check(t, changeTo(before, pod(app(list("cpu", "4"), nil)), s), contract.QuotaExceeded, "")
+	if !apiequality.Semantic.DeepEqual(before, same) {
+		t.Error("the pod was changed")
 	}
 }

@@ -4,41 +4,37 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// pod is one that nothing speaks against, with changes.
-func pod(changes ...func(*corev1.Pod)) *corev1.Pod {
-	controller := true
-	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "rs", Controller: &controller}}},
-		Spec: corev1.PodSpec{NodeName: "n4-0", Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
-		}}}},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+// running appends the status of a running container.
+func running(name string, resources *corev1.ResourceRequirements) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: name, Resources: resources, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		})
 	}
-	for _, change := range changes {
-		change(p)
-	}
-	return p
+}
+
+func claim(containers []corev1.Container) {
+	containers[len(containers)-1].Resources.Claims = []corev1.ResourceClaim{{Name: "gpu"}}
 }
 
 func TestScope(t *testing.T) {
 	now := metav1.Now()
 	bare := func(p *corev1.Pod) { p.OwnerReferences = nil }
 	pending := func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }
+	bestEffort := app(nil, nil)
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
 		want contract.Reason
 	}{
 		{"a running pod of a ReplicaSet", pod(), ""},
-		{"memory alone is enough", pod(func(p *corev1.Pod) {
-			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
-		}), ""},
+		{"memory alone is enough", pod(app(list("memory", "1Gi"), nil)), ""},
+		{"one container with requests is enough", pod(bestEffort, second(list("cpu", "1"), nil)), ""},
 		{"skip with another value than true means nothing", pod(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "yes"} }), ""},
 		{"not scheduled, whatever else", pod(bare, pending, func(p *corev1.Pod) { p.Spec.NodeName = "" }), contract.NotScheduled},
 		{"a mirror pod, although a Node owns it", pod(func(p *corev1.Pod) {
@@ -48,22 +44,83 @@ func TestScope(t *testing.T) {
 		{"bare", pod(bare), contract.NotOwned},
 		{"an owner that is no controller", pod(func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }), contract.NotOwned},
 		{"a controller of another kind", pod(func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "Workflow" }), contract.NotOwned},
-		{"opted out", pod(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "true"} }), contract.OptedOut},
 		{"terminating", pod(func(p *corev1.Pod) { p.DeletionTimestamp = &now }), contract.Terminating},
 		{"succeeded", pod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), contract.Finished},
 		{"failed", pod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), contract.Finished},
+		{"opted out", pod(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "true"} }), contract.OptedOut},
 		{"not started", pod(pending), contract.NotRunning},
 		{"one of our own", pod(func(p *corev1.Pod) { p.Labels = map[string]string{contract.AppLabel: contract.AppName} }), contract.OwnPod},
-		{"no requests", pod(func(p *corev1.Pod) { p.Spec.Containers[0].Resources = corev1.ResourceRequirements{} }), contract.NoRequests},
+		{"of Windows", pod(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }), contract.WindowsPod},
+		{"of Linux, and it says so", pod(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Linux} }), ""},
+		{"no requests", pod(bestEffort), contract.NoRequests},
+		{"requests of zero are none", pod(app(list("cpu", "0", "memory", "0"), nil)), contract.NoRequests},
+		{"a node that reports no resources", pod(running("app", nil)), contract.ResizeUnsupported},
+		{"a node that reports resources", pod(running("app", &corev1.ResourceRequirements{})), ""},
+		{"only the first running container tells what the node can", pod(running("app", &corev1.ResourceRequirements{}), running("second", nil)), ""},
+		{"a container that does not run tells nothing", pod(func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}}
+		}, running("second", nil)), contract.ResizeUnsupported},
+		{"resources of the pod as a whole", pod(func(p *corev1.Pod) {
+			p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "2")}
+		}), contract.PodLevelResources},
+		{"an empty spec.resources", pod(func(p *corev1.Pod) { p.Spec.Resources = &corev1.ResourceRequirements{} }), ""},
+		{"a resource claim", pod(func(p *corev1.Pod) { claim(p.Spec.Containers) }), contract.ResourceClaims},
+		{"a resource claim of an init container", pod(initContainer("init", nil, nil), func(p *corev1.Pod) { claim(p.Spec.InitContainers) }), contract.ResourceClaims},
+		{"a claim of resources of the node", pod(func(p *corev1.Pod) {
+			p.Status.NodeAllocatableResourceClaimStatuses = []corev1.NodeAllocatableResourceClaimStatus{{ResourceClaimName: "cpus"}}
+		}), contract.ResourceClaims},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := Scope(Snapshot{Pod: tc.pod, OwnerKinds: []string{"ReplicaSet", "Job"}})
-			switch {
-			case got == nil && tc.want != "":
-				t.Errorf("no veto, want %s", tc.want)
-			case got != nil && (got.Reason != tc.want || got.Message == ""):
-				t.Errorf("veto %+v, want %q with a message", *got, tc.want)
-			}
+			check(t, Scope(Snapshot{Pod: tc.pod, OwnerKinds: []string{"ReplicaSet", "Job"}}), tc.want, "")
 		})
+	}
+	t.Run("paused", func(t *testing.T) {
+		check(t, Scope(Snapshot{Pod: pod(), OwnerKinds: []string{"ReplicaSet"}, Paused: "maintenance", VPA: "web"}), contract.Paused, "maintenance")
+	})
+	t.Run("a VerticalPodAutoscaler", func(t *testing.T) {
+		check(t, Scope(Snapshot{Pod: pod(), OwnerKinds: []string{"ReplicaSet"}, VPA: "web"}), contract.ActiveVPA, "VerticalPodAutoscaler web sizes the pod's workload")
+	})
+}
+
+// TestTheFirstVetoOfScopeIsTold takes one objection after the other from a pod
+// that has them all.
+func TestTheFirstVetoOfScopeIsTold(t *testing.T) {
+	now := metav1.Now()
+	s := Snapshot{Paused: "paused", VPA: "web", OwnerKinds: []string{"ReplicaSet"}, Pod: pod(running("app", nil), func(p *corev1.Pod) {
+		p.Spec.NodeName = ""
+		p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash", contract.Skip: "true"}
+		p.OwnerReferences[0].Kind = "Workflow"
+		p.DeletionTimestamp = &now
+		p.Status.Phase = corev1.PodFailed
+		p.Labels = map[string]string{contract.AppLabel: contract.AppName}
+		p.Spec.OS = &corev1.PodOS{Name: corev1.Windows}
+		p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "2")}
+		p.Spec.Containers[0].Resources = corev1.ResourceRequirements{}
+		claim(p.Spec.Containers)
+	})}
+	p := s.Pod
+	for _, step := range []struct {
+		want contract.Reason
+		cure func()
+	}{
+		{contract.NotScheduled, func() { p.Spec.NodeName = "node" }},
+		{contract.StaticPod, func() { delete(p.Annotations, corev1.MirrorPodAnnotationKey) }},
+		{contract.NotOwned, func() { p.OwnerReferences[0].Kind = "ReplicaSet" }},
+		{contract.Terminating, func() { p.DeletionTimestamp = nil }},
+		{contract.Finished, func() { p.Status.Phase = corev1.PodPending }},
+		{contract.OptedOut, func() { p.Annotations = nil }},
+		{contract.Paused, func() { s.Paused = "" }},
+		{contract.NotRunning, func() { p.Status.Phase = corev1.PodRunning }},
+		{contract.OwnPod, func() { p.Labels = nil }},
+		{contract.WindowsPod, func() { p.Spec.OS = nil }},
+		{contract.NoRequests, func() { p.Spec.Containers[0].Resources.Requests = list("cpu", "1") }},
+		{contract.ResizeUnsupported, func() { p.Status.ContainerStatuses = nil }},
+		{contract.PodLevelResources, func() { p.Spec.Resources = nil }},
+		{contract.ResourceClaims, func() { p.Spec.Containers[0].Resources.Claims = nil }},
+		{contract.ActiveVPA, func() { s.VPA = "" }},
+		{"", func() {}},
+	} {
+		check(t, Scope(s), step.want, "")
+		step.cure()
 	}
 }

@@ -25,6 +25,16 @@ func (f Factor) nearest(v int64) int64 {
 	return saturate(q)
 }
 
+// down returns v × f rounded down to an integer, and math.MaxInt64 where that is
+// too large. v must not be negative.
+func (f Factor) down(v int64) int64 {
+	q, _, ok := f.mulDiv(v)
+	if !ok {
+		return math.MaxInt64
+	}
+	return saturate(q)
+}
+
 // up returns v × f rounded up to an integer, and math.MaxInt64 where that is
 // too large. v must not be negative.
 func (f Factor) up(v int64) int64 {

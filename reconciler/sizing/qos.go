@@ -3,15 +3,17 @@ package sizing
 import corev1 "k8s.io/api/core/v1"
 
 // QOSClass is the QoS class of a pod with these containers, init containers
-// included. Kubernetes determines it over cpu and memory of the whole pod:
+// included, in one list or several. Kubernetes determines it over cpu and memory of the whole pod:
 // BestEffort if nothing is asked for, Guaranteed if every container has cpu
 // and memory limits that equal its requests, else Burstable.
-func QOSClass(containers []Container) corev1.PodQOSClass {
+func QOSClass(lists ...[]Container) corev1.PodQOSClass {
 	asks, guaranteed := false, true
-	for _, c := range containers {
-		for _, a := range [...]Amount{c.CPU, c.Memory} {
-			asks = asks || a != Amount{}
-			guaranteed = guaranteed && a.Limit != 0 && a.Request == a.Limit
+	for _, containers := range lists {
+		for _, c := range containers {
+			for _, a := range [...]Amount{c.CPU, c.Memory} {
+				asks = asks || a != Amount{}
+				guaranteed = guaranteed && a.Limit != 0 && a.Request == a.Limit
+			}
 		}
 	}
 	switch {

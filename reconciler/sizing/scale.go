@@ -19,19 +19,21 @@ func (r Range) clamp(v int64) (int64, bool) {
 
 // CPU scales millicores: the request by f to the nearest millicore, at least
 // one, held in bounds; the limit by what the request really changed. clamped
-// tells that a bound decided. A container without a cpu request stays as it is.
+// tells that a bound decided. Neither becomes more than Millicores reads. A
+// container without a cpu request stays as it is.
 func CPU(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
 	}
-	request, clamped := bounds.clamp(max(1, f.nearest(original.Request)))
-	return Amount{request, follow(original, request, Factor.nearest)}, clamped
+	request, clamped := bounds.clamp(max(1, toMillicore(f, original.Request)))
+	return Amount{request, follow(original, request, toMillicore)}, clamped
 }
 
 // Memory scales bytes: the request by f rounded up to a whole Mi, except at a
 // factor of exactly 1, where it is not rounded; held in bounds; the limit by
 // what the request really changed, rounded up likewise. clamped tells that a
-// bound decided. A container without a memory request stays as it is.
+// bound decided. Neither becomes more than Bytes reads. A container without a
+// memory request stays as it is.
 func Memory(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
@@ -57,17 +59,15 @@ func follow(original Amount, request int64, scale func(Factor, int64) int64) int
 	return max(request, scale(Factor{uint64(request), uint64(original.Request)}, original.Limit))
 }
 
-// upToMebibyte returns bytes × f rounded up to a whole Mi.
-func upToMebibyte(f Factor, bytes int64) int64 {
-	scaled := f.up(bytes)
-	if rest := scaled % mebibyte; rest > 0 {
-		if scaled > maxMebibytes {
-			return maxMebibytes
-		}
-		scaled += mebibyte - rest
-	}
-	return scaled
+// toMillicore returns millicores × f rounded to the nearest millicore. What is
+// more than Millicores reads would be read as something else than was written.
+func toMillicore(f Factor, millicores int64) int64 {
+	return min(f.nearest(millicores), mostCores*1000)
 }
 
-// maxMebibytes is the largest whole Mi that is an int64.
-const maxMebibytes = (1<<63 - 1) / mebibyte * mebibyte
+// upToMebibyte returns bytes × f rounded up to a whole Mi, and not more than
+// Bytes reads.
+func upToMebibyte(f Factor, bytes int64) int64 {
+	scaled := min(f.up(bytes), mostBytes)
+	return (scaled + mebibyte - 1) / mebibyte * mebibyte
+}

@@ -27,10 +27,10 @@ func originalSizes(pod *corev1.Pod, container *corev1.Container) sizes {
 		list corev1.ResourceList
 		name corev1.ResourceName
 	}{
-		{contract.OriginalCPU(container.Name), original.Requests, corev1.ResourceCPU},
-		{contract.OriginalCPULimit(container.Name), original.Limits, corev1.ResourceCPU},
-		{contract.OriginalMemory(container.Name), original.Requests, corev1.ResourceMemory},
-		{contract.OriginalMemoryLimit(container.Name), original.Limits, corev1.ResourceMemory},
+		{contract.CPURequest.Key(container.Name), original.Requests, corev1.ResourceCPU},
+		{contract.CPULimit.Key(container.Name), original.Limits, corev1.ResourceCPU},
+		{contract.MemoryRequest.Key(container.Name), original.Requests, corev1.ResourceMemory},
+		{contract.MemoryLimit.Key(container.Name), original.Limits, corev1.ResourceMemory},
 	} {
 		quantity, err := resource.ParseQuantity(pod.Annotations[recorded.key])
 		if _, has := recorded.list[recorded.name]; has && err == nil {

@@ -85,7 +85,12 @@ type PreviewPodRequest struct {
 	// The pod's namespace. Required.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	// The pod's name. Required.
-	Pod           string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
+	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Whether to plan as if the pod were to be restored: given the originals
+	// back, without our annotations.
+	Restore bool `protobuf:"varint,3,opt,name=restore,proto3" json:"restore,omitempty"`
+	// Whether to ask the API server too, by a dry run of what would be written.
+	ServerSide    bool `protobuf:"varint,4,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -132,6 +137,20 @@ func (x *PreviewPodRequest) GetPod() string {
 		return x.Pod
 	}
 	return ""
+}
+
+func (x *PreviewPodRequest) GetRestore() bool {
+	if x != nil {
+		return x.Restore
+	}
+	return false
+}
+
+func (x *PreviewPodRequest) GetServerSide() bool {
+	if x != nil {
+		return x.ServerSide
+	}
+	return false
 }
 
 // PreviewPodResponse is the plan of the pod asked for.
@@ -184,7 +203,12 @@ func (x *PreviewPodResponse) GetPlan() *Plan {
 type PreviewPlansRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The namespace whose pods are planned; empty for every namespace.
-	Namespace     string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// Whether to plan as if the pods were to be restored: given the originals
+	// back, without our annotations.
+	Restore bool `protobuf:"varint,2,opt,name=restore,proto3" json:"restore,omitempty"`
+	// Whether to ask the API server too, by a dry run of what would be written.
+	ServerSide    bool `protobuf:"varint,3,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -224,6 +248,20 @@ func (x *PreviewPlansRequest) GetNamespace() string {
 		return x.Namespace
 	}
 	return ""
+}
+
+func (x *PreviewPlansRequest) GetRestore() bool {
+	if x != nil {
+		return x.Restore
+	}
+	return false
+}
+
+func (x *PreviewPlansRequest) GetServerSide() bool {
+	if x != nil {
+		return x.ServerSide
+	}
+	return false
 }
 
 // PreviewPlansResponse is one message of the answer.
@@ -417,7 +455,10 @@ type Plan struct {
 	// The containers in the order of the pod's spec.
 	Containers []*ContainerPlan `protobuf:"bytes,13,rep,name=containers,proto3" json:"containers,omitempty"`
 	// The pod's QoS class: Guaranteed, Burstable or BestEffort.
-	QosClass      string `protobuf:"bytes,14,opt,name=qos_class,json=qosClass,proto3" json:"qos_class,omitempty"`
+	QosClass string `protobuf:"bytes,14,opt,name=qos_class,json=qosClass,proto3" json:"qos_class,omitempty"`
+	// The rule of the configuration that holds for the pod, as its path, e.g.
+	// "overrides[0] (critical)"; empty if none does.
+	Rule          string `protobuf:"bytes,15,opt,name=rule,proto3" json:"rule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -550,6 +591,13 @@ func (x *Plan) GetQosClass() string {
 	return ""
 }
 
+func (x *Plan) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
 // PlanReason is a reason with its particulars.
 type PlanReason struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -616,7 +664,9 @@ type ContainerPlan struct {
 	// What its spec says now.
 	Current *Resources `protobuf:"bytes,3,opt,name=current,proto3" json:"current,omitempty"`
 	// What its spec should say on this node.
-	Desired       *Resources `protobuf:"bytes,4,opt,name=desired,proto3" json:"desired,omitempty"`
+	Desired *Resources `protobuf:"bytes,4,opt,name=desired,proto3" json:"desired,omitempty"`
+	// Whether it is a restartable init container.
+	Sidecar       bool `protobuf:"varint,5,opt,name=sidecar,proto3" json:"sidecar,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -677,6 +727,13 @@ func (x *ContainerPlan) GetDesired() *Resources {
 		return x.Desired
 	}
 	return nil
+}
+
+func (x *ContainerPlan) GetSidecar() bool {
+	if x != nil {
+		return x.Sidecar
+	}
+	return false
 }
 
 // Resources are cpu and memory of one container, as Kubernetes quantities by
@@ -740,14 +797,20 @@ var File_workloadresizer_v1_plan_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\"C\n" +
+	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\"~\n" +
 	"\x11PreviewPodRequest\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
-	"\x03pod\x18\x02 \x01(\tR\x03pod\"B\n" +
+	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x18\n" +
+	"\arestore\x18\x03 \x01(\bR\arestore\x12\x1f\n" +
+	"\vserver_side\x18\x04 \x01(\bR\n" +
+	"serverSide\"B\n" +
 	"\x12PreviewPodResponse\x12,\n" +
-	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\"3\n" +
+	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\"n\n" +
 	"\x13PreviewPlansRequest\x12\x1c\n" +
-	"\tnamespace\x18\x01 \x01(\tR\tnamespace\"\x8d\x01\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x18\n" +
+	"\arestore\x18\x02 \x01(\bR\arestore\x12\x1f\n" +
+	"\vserver_side\x18\x03 \x01(\bR\n" +
+	"serverSide\"\x8d\x01\n" +
 	"\x14PreviewPlansResponse\x12.\n" +
 	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanH\x00R\x04plan\x12;\n" +
 	"\asummary\x18\x02 \x01(\v2\x1f.workloadresizer.v1.PlanSummaryH\x00R\asummaryB\b\n" +
@@ -756,7 +819,7 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12\x16\n" +
 	"\x06resize\x18\x02 \x01(\x03R\x06resize\x12\x18\n" +
 	"\aaligned\x18\x03 \x01(\x03R\aaligned\x12\x12\n" +
-	"\x04skip\x18\x04 \x01(\x03R\x04skip\"\x8e\x04\n" +
+	"\x04skip\x18\x04 \x01(\x03R\x04skip\"\xa2\x04\n" +
 	"\x04Plan\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x10\n" +
@@ -775,16 +838,18 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
 	"containers\x18\r \x03(\v2!.workloadresizer.v1.ContainerPlanR\n" +
 	"containers\x12\x1b\n" +
-	"\tqos_class\x18\x0e \x01(\tR\bqosClass\":\n" +
+	"\tqos_class\x18\x0e \x01(\tR\bqosClass\x12\x12\n" +
+	"\x04rule\x18\x0f \x01(\tR\x04rule\":\n" +
 	"\n" +
 	"PlanReason\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xd0\x01\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xea\x01\n" +
 	"\rContainerPlan\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
 	"\boriginal\x18\x02 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\boriginal\x127\n" +
 	"\acurrent\x18\x03 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\acurrent\x127\n" +
-	"\adesired\x18\x04 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\adesired\"\x8f\x02\n" +
+	"\adesired\x18\x04 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\adesired\x12\x18\n" +
+	"\asidecar\x18\x05 \x01(\bR\asidecar\"\x8f\x02\n" +
 	"\tResources\x12G\n" +
 	"\brequests\x18\x01 \x03(\v2+.workloadresizer.v1.Resources.RequestsEntryR\brequests\x12A\n" +
 	"\x06limits\x18\x02 \x03(\v2).workloadresizer.v1.Resources.LimitsEntryR\x06limits\x1a;\n" +

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+func newConfigCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Check the configuration of the server",
+		Long: `Check the configuration of the server, config.yaml: the performance of the node
+types, the bounds of requests, and the rules for some pods only.
+
+This needs no server.`,
+	}
+	asGroup(cmd)
+	cmd.AddCommand(newConfigValidateCommand(streams))
+	return cmd
+}

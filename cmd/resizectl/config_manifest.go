@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/workload-resizer/workload-resizer/ratios/config"
+)
+
+// foundConfig is a configuration in a file.
+type foundConfig struct {
+	text []byte
+	// manifest names the ConfigMap that it is in, if there are several.
+	manifest string
+	// name is that of the ConfigMap alone.
+	name string
+	// err is why there is no text.
+	err error
+}
+
+// manifest is as much of a Kubernetes object as tells whether it has a
+// configuration.
+type manifest struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   struct{ Namespace, Name string }
+	Data       yaml.Node
+	// Items are those of a List.
+	Items []yaml.Node
+}
+
+// findConfigs returns the configurations in the text: that of the ConfigMap with
+// the name, else those of all ConfigMaps, or the text itself if nothing in it is
+// a manifest.
+func findConfigs(text []byte, name string) []foundConfig {
+	var found []foundConfig
+	manifests := 0
+	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var document yaml.Node
+		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			// The parser of configurations says what is wrong.
+			return []foundConfig{{text: text}}
+		}
+		configs, isManifest := configsOf(&document)
+		found = append(found, configs...)
+		if isManifest {
+			manifests++
+		}
+	}
+	if manifests == 0 {
+		return []foundConfig{{text: text}}
+	}
+	isNamed := func(c foundConfig) bool { return c.name == name }
+	if slices.ContainsFunc(found, isNamed) {
+		found = slices.DeleteFunc(found, func(c foundConfig) bool { return !isNamed(c) })
+	}
+	switch len(found) {
+	case 0:
+		return []foundConfig{{err: fmt.Errorf("none of the manifests is a ConfigMap with the key %s", config.FileName)}}
+	case 1:
+		found[0].manifest = ""
+	}
+	return found
+}
+
+// configsOf returns the configurations in a manifest, and whether the document is
+// one. A List, as "kubectl get" prints it, has those of its items.
+func configsOf(document *yaml.Node) (found []foundConfig, isManifest bool) {
+	var m manifest
+	// What is not as in a manifest stays empty.
+	_ = document.Decode(&m)
+	switch {
+	case m.APIVersion == "" || m.Kind == "":
+		return nil, false
+	case m.APIVersion != "v1":
+	case m.Kind == "List", m.Kind == "ConfigMapList":
+		for i := range m.Items {
+			configs, _ := configsOf(&m.Items[i])
+			found = append(found, configs...)
+		}
+	case m.Kind == "ConfigMap":
+		if value := valueOf(&m.Data, config.FileName); value != nil {
+			found = append(found, m.config(value))
+		}
+	}
+	return found, true
+}
+
+// valueOf is the value of a key in a mapping, nil if there is none.
+func valueOf(mapping *yaml.Node, key string) *yaml.Node {
+	if mapping.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// config is the configuration in a ConfigMap.
+func (m *manifest) config(value *yaml.Node) foundConfig {
+	c := foundConfig{manifest: fmt.Sprintf("ConfigMap %s/%s", m.Metadata.Namespace, m.Metadata.Name), name: m.Metadata.Name}
+	if value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
+		c.err = fmt.Errorf("data[%q]: line %d: want a text, as after \"%s: |\"", config.FileName, value.Line, config.FileName)
+		return c
+	}
+	if value.Style&yaml.LiteralStyle != 0 {
+		// The text begins in the line after the |. Empty lines in front
+		// of it make its line numbers those of the file.
+		c.text = bytes.Repeat([]byte("\n"), value.Line)
+	}
+	c.text = append(c.text, value.Value...)
+	return c
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/ratios/config"
+)
+
+type configValidateOptions struct {
+	genericiooptions.IOStreams
+	files []string
+	name  string
+}
+
+func newConfigValidateCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	o := &configValidateOptions{IOStreams: streams}
+	cmd := &cobra.Command{
+		Use:   "validate -f FILE",
+		Short: "Check configurations before they are applied",
+		Long: `Check configurations before they are applied.
+
+FILE is a config.yaml or a manifest of the ConfigMap that has it, perhaps among
+other manifests or in a List; - is standard input. Where several ConfigMaps have a
+config.yaml, the one that --config-name names is checked, or all of them if there
+is no such. The code that reads it is that of the
+server; nothing is sent anywhere. Every fault is a line on standard error, with
+the path to it.
+
+The exit code is
+
+  0  all files are valid
+  1  at least one is not
+  2  a file cannot be read, or the command line is wrong`,
+		Example: `  # Check a manifest before it is applied
+  resizectl config validate -f deploy/samples/config.yaml
+
+  # Check what is in force
+  kubectl -n workload-resizer-system get configmap workload-resizer-config -o yaml | resizectl config validate -f -`,
+		Args:              positional(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(o.files) == 0 {
+				return usageErrorf(cmd, "name the file to check with -f FILE, or -f - for standard input")
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "config.yaml or manifest to check, - for standard input; can be given several times")
+	cmd.Flags().StringVar(&o.name, "config-name", "workload-resizer-config", "name of the ConfigMap to check, where several have a configuration")
+	return cmd
+}
+
+// run checks all files, even if the first of them cannot be read.
+func (o *configValidateOptions) run(ctx context.Context) error {
+	var unread []error
+	valid := true
+	for _, file := range o.files {
+		text, err := o.read(ctx, file)
+		if err != nil {
+			unread = append(unread, err)
+			continue
+		}
+		if file == "-" {
+			file = "stdin"
+		}
+		for _, c := range findConfigs(text, o.name) {
+			ok, err := o.check(file, c)
+			if err != nil {
+				return err
+			}
+			valid = valid && ok
+		}
+	}
+	if len(unread) > 0 {
+		return errors.Join(unread...)
+	}
+	if !valid {
+		return errInvalid
+	}
+	return nil
+}
+
+// check prints what it thinks of a configuration and tells whether that is
+// valid. The error is that it could not be printed.
+func (o *configValidateOptions) check(file string, c foundConfig) (bool, error) {
+	if c.manifest != "" {
+		file += ": " + c.manifest
+	}
+	nodeTypes, rules, err := 0, 0, c.err
+	if err == nil {
+		nodeTypes, rules, err = config.Validate(c.text)
+	}
+	if err == nil {
+		_, err := fmt.Fprintf(o.Out, "%s: valid: %s, %s\n", oneLine(file), countOf(int64(nodeTypes), "node type"), countOf(int64(rules), "rule"))
+		return true, err
+	}
+	faults, ok := errors.AsType[config.Faults](err)
+	if !ok {
+		faults = config.Faults{err.Error()}
+	}
+	for _, fault := range faults {
+		if _, err := fmt.Fprintf(o.ErrOut, "%s: %s\n", oneLine(file), oneLine(fault)); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+func (o *configValidateOptions) read(ctx context.Context, file string) ([]byte, error) {
+	if file != "-" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the configuration: %w", err)
+		}
+		return text, nil
+	}
+	text, err := readAll(ctx, o.In)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration from standard input: %w", err)
+	}
+	return text, nil
+}
+
+// readAll is io.ReadAll that ends with ctx: nobody else ends the wait for what
+// is typed. What then is still read is lost.
+func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	var text bytes.Buffer
+	done := make(chan error, 1)
+	go func() {
+		_, err := text.ReadFrom(in)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return text.Bytes(), err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

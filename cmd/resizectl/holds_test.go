@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+var (
+	everything = &workloadresizerv1.HoldScope{AllNamespaces: true}
+	shop       = &workloadresizerv1.HoldScope{Namespace: "shop"}
+	cart       = &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "cart-0"}
+)
+
+func held() []*workloadresizerv1.Hold {
+	return []*workloadresizerv1.Hold{
+		stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, everything, "", nil),
+		stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, shop, "load\x1b[31m test", durationpb.New(2*time.Hour)),
+		stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cart, "too slow", nil),
+	}
+}
+
+func TestHolds(t *testing.T) {
+	address := serve(t, &scripted{holds: held()})
+	for _, output := range formats {
+		code, stdout, stderr := resizectl(t.Context(), "holds", "--server", address, "-o", output)
+		if code != exitOK || stderr != "" {
+			t.Errorf("exit %d, stderr %q", code, stderr)
+		}
+		golden(t, "holds."+output, stdout)
+	}
+}
+
+func TestHoldsThatAreNone(t *testing.T) {
+	code, stdout, stderr := resizectl(t.Context(), "holds", "--server", serve(t, &scripted{}))
+	if code != exitOK || stdout != "" || stderr != "nothing is restored or paused\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestHoldsThatAreNotThePresentOnes(t *testing.T) {
+	code, stdout, stderr := resizectl(t.Context(), "holds", "--server", serve(t, &scripted{holds: held(), problem: "holds[0].kind:\x1b bad"}))
+	if code != exitOK || stdout == "" || stderr != "warning: this is what could be read last: holds[0].kind:  bad\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestPause(t *testing.T) {
+	server := &scripted{}
+	address := serve(t, server)
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  *workloadresizerv1.PauseRequest
+	}{
+		{"pause-pod.table", []string{"web"}, &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default", Pod: "web"}}},
+		{"pause-pod-of.table", []string{"cart-0", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cart}},
+		{"pause-namespace.table", []string{"-n", "shop", "--for", "2h", "--reason", "load test"}, &workloadresizerv1.PauseRequest{Scope: shop, Ttl: durationpb.New(2 * time.Hour), Reason: "load test"}},
+		{"pause-all-for.table", []string{"-A", "--yes", "--for", "1m30s400ms"}, &workloadresizerv1.PauseRequest{Scope: everything, Ttl: durationpb.New(91 * time.Second)}},
+		{"pause-all.table", []string{"-A", "--yes"}, &workloadresizerv1.PauseRequest{Scope: everything}},
+		{"pause-dry-run.table", []string{"-A", "--dry-run"}, &workloadresizerv1.PauseRequest{Scope: everything, ValidateOnly: true}},
+		{"pause.json", []string{"-n", "shop", "-o", "json"}, &workloadresizerv1.PauseRequest{Scope: shop}},
+		{"pause.yaml", []string{"-n", "shop", "-o", "yaml"}, &workloadresizerv1.PauseRequest{Scope: shop}},
+	} {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"pause", "--server", address}, tc.args...)...)
+			if code != exitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			tc.asked.Author = author()
+			if diff := cmp.Diff(proto.Message(tc.asked), server.lastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestResume(t *testing.T) {
+	server := &scripted{holds: held()}
+	address := serve(t, server)
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  *workloadresizerv1.ResumeRequest
+	}{
+		{"resume.table", []string{"-A", "--yes"}, &workloadresizerv1.ResumeRequest{Scope: everything}},
+		{"resume.table", []string{"-n", "shop"}, &workloadresizerv1.ResumeRequest{Scope: shop}},
+		{"resume.table", []string{"-n", "shop", "cart-0"}, &workloadresizerv1.ResumeRequest{Scope: cart}},
+		{"resume.table", []string{"-n", "shop", "--kind", "restore"}, &workloadresizerv1.ResumeRequest{Scope: shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_RESTORE}},
+		{"resume.table", []string{"-n", "shop", "--kind", "pause", "--nested"}, &workloadresizerv1.ResumeRequest{Scope: shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, IncludeNested: true}},
+		{"resume-dry-run.table", []string{"-A", "--dry-run"}, &workloadresizerv1.ResumeRequest{Scope: everything, ValidateOnly: true}},
+		{"resume.json", []string{"-n", "shop", "-o", "json"}, &workloadresizerv1.ResumeRequest{Scope: shop}},
+		{"resume.yaml", []string{"-n", "shop", "-o", "yaml"}, &workloadresizerv1.ResumeRequest{Scope: shop}},
+	} {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"resume", "--server", address}, tc.args...)...)
+			if code != exitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			if diff := cmp.Diff(proto.Message(tc.asked), server.lastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestResumeOfNothing(t *testing.T) {
+	code, stdout, stderr := resizectl(t.Context(), "resume", "web", "--server", serve(t, &scripted{}))
+	if code != exitOK || stdout != "" || stderr != "nothing was restored or paused: pod default/web\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestWhatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
+	none, nested := int64(0), int64(2)
+	restore := stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, everything, "", nil)
+	for _, tc := range []struct {
+		name   string
+		server *scripted
+		args   []string
+		want   string
+	}{
+		{"a pause of no pods", &scripted{pods: &none}, []string{"pause", "-n", "shpo"}, "warning: namespace shpo has no pods now\n"},
+		{"a pause of some", &scripted{pods: &nested}, []string{"pause", "-n", "shop"}, ""},
+		{"a pause of an empty cluster", &scripted{pods: &none}, []string{"pause", "-A", "--yes"}, "warning: the cluster has no pods now\n"},
+		{"a pause of what is restored", &scripted{wider: restore}, []string{"pause", "-n", "shop"},
+			"these pods are restored, and stay so until that ends: restore of every pod of the cluster\n"},
+		{"a restore of no pods", &scripted{pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
+		{"the end of what was held of a pod that is gone", &scripted{pods: &none, holds: held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
+		{"the end of nothing, of a kind", &scripted{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing was paused: namespace shop\n"},
+		{"what is inside goes on", &scripted{holds: held()[:1], nested: nested}, []string{"resume", "-n", "shop"}, "2 restores or pauses go on for pods or namespaces in there; --nested ends that, too\n"},
+		{"one inside goes on", &scripted{holds: held()[:1], nested: 1}, []string{"resume", "-A", "--yes"}, "1 restore or pause goes on for pods or namespaces in there; --nested ends that, too\n"},
+		{"what is wider goes on", &scripted{holds: held()[2:], wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
+			"these pods are not resized all the same: the restore of every pod of the cluster goes on\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, _, stderr := resizectl(t.Context(), append(tc.args, "--server", serve(t, tc.server))...)
+			if code != exitOK || stderr != tc.want {
+				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.want)
+			}
+		})
+	}
+}
+
+func TestResumeOfAKindThatIsNone(t *testing.T) {
+	for _, kind := range []string{"Pause", ""} {
+		code, _, stderr := resizectl(t.Context(), "resume", "web", "--kind", kind, "--server", nobody(t))
+		if code != exitError || !strings.Contains(stderr, "--kind must be restore or pause, not ") {
+			t.Errorf("exit %d, stderr %q", code, stderr)
+		}
+	}
+}
+
+// What changes every pod needs a yes, and what changes pods needs their names.
+func TestWhatChangesPodsIsNeverGuessed(t *testing.T) {
+	server := &scripted{}
+	address := serve(t, server)
+	for _, command := range []string{"restore", "pause", "resume"} {
+		for _, tc := range []struct {
+			name, want string
+			args       []string
+		}{
+			{"nothing is named", "name a pod, a namespace (--namespace) or every pod (--all-namespaces)", nil},
+			{"an empty pod is not every pod", "the name of the pod is empty", []string{"-n", "shop", ""}},
+			{"an empty namespace is not every namespace", "the namespace is empty; every namespace is --all-namespaces", []string{"-n", ""}},
+			{"a pod of all namespaces", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"web", "-A", "--yes"}},
+			{"a namespace and all of them", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"-n", "shop", "-A", "--yes"}},
+			{"every pod without a yes", "--all-namespaces needs --yes where nobody can be asked", []string{"-A"}},
+			{"two pods", "accepts at most 1 arg(s), received 2", []string{"a", "b"}},
+		} {
+			t.Run(command+" "+tc.name, func(t *testing.T) {
+				code, stdout, stderr := resizectl(t.Context(), append([]string{command, "--server", address}, tc.args...)...)
+				want := "error: " + tc.want + "\nsee \"resizectl " + command + " --help\"\n"
+				if code != exitError || stdout != "" || stderr != want {
+					t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+				}
+			})
+		}
+	}
+	for _, command := range []string{"restore", "pause"} {
+		for _, ttl := range []string{"0", "-1h", "1ms"} {
+			if code, _, stderr := resizectl(t.Context(), command, "web", "--for", ttl, "--server", address); code != exitError || !strings.Contains(stderr, "is less than a second; leave it out for no end") {
+				t.Errorf("%s --for %s: exit %d, %s", command, ttl, code, stderr)
+			}
+		}
+	}
+	if written := server.written(); len(written) > 0 {
+		t.Errorf("the server was asked for %v", written)
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	for answer, want := range map[string]error{
+		"y\n": nil, "Yes\n": nil, " y \n": nil, "y": nil,
+		"n\n": errNotConfirmed, "\n": errNotConfirmed, "": errNotConfirmed, "yess\n": errNotConfirmed,
+	} {
+		var out bytes.Buffer
+		if err := confirm(t.Context(), strings.NewReader(answer), &out, "Really?"); !errors.Is(err, want) || out.String() != "Really? [y/N] " {
+			t.Errorf("%q gives %v, prompt %q", answer, err, &out)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := confirm(ctx, never{}, &bytes.Buffer{}, "Really?"); !errors.Is(err, context.Canceled) {
+		t.Errorf("after Ctrl-C: %v", err)
+	}
+}
+
+// never is a person who does not answer.
+type never struct{}
+
+func (never) Read([]byte) (int, error) { select {} }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type pauseOptions struct {
+	genericiooptions.IOStreams
+	target
+	holdOptions
+	confirmation
+	server *connection
+	output format
+	dryRun bool
+}
+
+func newPauseCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
+	o := &pauseOptions{IOStreams: streams, server: server}
+	cmd := &cobra.Command{
+		Use:   "pause POD | -n NAMESPACE | -A",
+		Short: "Leave pods as they are until resumed",
+		Long: `Leave pods as they are until resumed.
+
+Nothing is resized there any more, neither pods that are running nor those that
+come; what was resized stays so. A pause survives restarts of the server and
+holds until "resizectl resume", or as long as --for says. A restore goes before a
+pause: pods that are restored stay so, and are left as they are from the end of
+that on.`,
+		Example: `  # Leave the pods of a namespace as they are for two hours
+  resizectl pause -n shop --for 2h --reason "load test"
+
+  # Stop resizing in the whole cluster
+  resizectl pause -A`,
+		Args:              positional(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			if err := o.validate(cmd); err != nil {
+				return err
+			}
+			if o.allNamespaces && !o.dryRun {
+				if err := o.ask(cmd, streams, "Stop resizing every pod of the cluster?"); err != nil {
+					return err
+				}
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.addTargetFlags(cmd)
+	o.addHoldFlags(cmd)
+	o.addYesFlag(cmd)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "check what was asked for, and change nothing")
+	o.output.addFlag(cmd)
+	return cmd
+}
+
+func (o *pauseOptions) run(ctx context.Context) error {
+	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		response, err := c.Pause(ctx, &workloadresizerv1.PauseRequest{
+			Scope: o.scope(), Reason: o.reason, Author: author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun,
+		})
+		if err != nil {
+			return err
+		}
+		did := "is paused"
+		if o.dryRun {
+			did = "would be paused"
+		}
+		if err := printHold(o.Out, o.output, response.GetHold(), did); err != nil {
+			return err
+		}
+		if over := response.GetOverruledBy(); over != nil {
+			if _, err := fmt.Fprintf(o.ErrOut, "these pods are restored, and stay so until that ends: restore of %s\n", scopeText(over.GetScope())); err != nil {
+				return err
+			}
+		}
+		return warnIfEmpty(o.ErrOut, o.scope(), response.Pods)
+	})
+}

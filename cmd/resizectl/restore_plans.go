@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// scopePlans are the plans of all pods that are to be restored.
+type scopePlans struct {
+	plans   []*workloadresizerv1.Plan
+	summary *workloadresizerv1.PlanSummary // nil for a single pod.
+}
+
+// left counts the pods that are yet to be restored: to be resized, or, aligned,
+// to lose their annotations.
+func (p *scopePlans) left() int {
+	n := 0
+	for _, plan := range p.plans {
+		if plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
+			n++
+		}
+	}
+	return n
+}
+
+func (o *restoreOptions) preview(ctx context.Context, c *client.Client) (*scopePlans, error) {
+	if o.pod != "" {
+		plan, err := c.PreviewPod(ctx, o.namespace, o.pod, client.AsRestored())
+		return &scopePlans{plans: []*workloadresizerv1.Plan{plan}}, err
+	}
+	namespace := o.namespace
+	if o.allNamespaces {
+		namespace = ""
+	}
+	stream := c.PreviewPlans(ctx, namespace, client.AsRestored())
+	all := &scopePlans{}
+	for plan, err := range stream.All() {
+		if err != nil {
+			return nil, err
+		}
+		all.plans = append(all.plans, plan)
+	}
+	all.summary = stream.Summary()
+	return all, nil
+}
+
+// pollPause is the least pause between two looks at the plans; it is as long as
+// a look takes if that is longer, so that a large cluster is not asked all the
+// time.
+const pollPause = 250 * time.Millisecond
+
+// errGone tells that the pod to restore was deleted.
+var errGone = errors.New("the pod is gone")
+
+// await looks at the plans until none is left, or the time is up, and returns
+// the last ones. The error may be errGone.
+func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *workloadresizerv1.Hold) (*scopePlans, error) {
+	line := newProgress(o.ErrOut)
+	defer line.clear()
+	var last *scopePlans
+	for {
+		begin := time.Now()
+		plans, err := o.preview(ctx, c)
+		switch {
+		case err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return last, nil
+		case o.pod != "" && status.Code(err) == codes.NotFound:
+			return nil, errGone
+		case err != nil:
+			return nil, err
+		case hold.GetUid() != "" && plans.plans[0].GetUid() != hold.GetUid():
+			return nil, fmt.Errorf("%s was replaced by another of its name, which is not restored: run the command again", scopeText(hold.GetScope()))
+		case plans.left() == 0:
+			return plans, nil
+		}
+		last = plans
+		line.show(fmt.Sprintf("restoring: %d of %s left", plans.left(), countOf(int64(len(plans.plans)), "pod")))
+		select {
+		case <-time.After(max(pollPause, time.Since(begin))):
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return last, nil
+			}
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// untouched are the reasons of pods that have nothing of ours on them, or not
+// for long.
+var untouched = map[string]bool{
+	"Restored": true, "Terminating": true,
+}
+
+// unrestored says why a pod is not restored, empty if it is or need not be. done
+// tells that by now it should be.
+func unrestored(plan *workloadresizerv1.Plan, done bool) string {
+	reasons := plan.GetReasons()
+	switch plan.GetDecision() {
+	case workloadresizerv1.Decision_DECISION_ALIGNED, workloadresizerv1.Decision_DECISION_RESIZE:
+		if !done {
+			return ""
+		}
+		why := "it is not done yet"
+		if len(reasons) > 0 {
+			why += ": " + reasonText(reasons[0])
+		}
+		return why
+	}
+	if len(reasons) == 0 {
+		return "the server says no reason"
+	}
+	if untouched[reasons[0].GetCode()] {
+		return ""
+	}
+	return reasonText(reasons[0])
+}
+
+// print prints the plans as "resizectl plan" does.
+func (o *restoreOptions) print(plans *scopePlans) error {
+	if plans.summary == nil {
+		return printOnePlan(o.Out, o.output, plans.plans[0])
+	}
+	out := bufio.NewWriter(o.Out)
+	printer := newPlanPrinter(out, o.output, o.allNamespaces)
+	for _, plan := range plans.plans {
+		if err := printer.plan(plan); err != nil {
+			return err
+		}
+	}
+	if err := printer.summary(plans.summary); err != nil {
+		return err
+	}
+	return out.Flush()
+}

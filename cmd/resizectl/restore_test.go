@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// restored is what becomes of web.
+func restored() *workloadresizerv1.Plan {
+	plan := web()
+	plan.Decision = workloadresizerv1.Decision_DECISION_SKIP
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod is kept at its originals"}}
+	return plan
+}
+
+// asCreated is a pod that was never resized.
+func asCreated() *workloadresizerv1.Plan {
+	plan := bare()
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod has what its author asked for"}}
+	return plan
+}
+
+func summaryOf(resize, skip int64) *workloadresizerv1.PlanSummary {
+	return &workloadresizerv1.PlanSummary{Pods: resize + skip, Resize: resize, Skip: skip}
+}
+
+// restoring is a server that needs some looks at the plans to restore web.
+// never does not.
+func restoring(looks int, others ...*workloadresizerv1.Plan) *scripted {
+	s := &scripted{plans: append([]*workloadresizerv1.Plan{web()}, others...), summary: summaryOf(1, int64(len(others)))}
+	s.asked = func() {
+		switch s.lastRequest().(type) {
+		case *workloadresizerv1.PreviewPodRequest, *workloadresizerv1.PreviewPlansRequest:
+			if looks--; looks == 0 {
+				s.plans = append([]*workloadresizerv1.Plan{restored()}, others...)
+				s.summary = summaryOf(0, int64(1+len(others)))
+			}
+		}
+	}
+	return s
+}
+
+const ever = -1
+
+func TestRestore(t *testing.T) {
+	pod := &workloadresizerv1.HoldScope{Namespace: "default", Pod: web().GetPod()}
+	for _, tc := range []struct {
+		name   string
+		server *scripted
+		args   []string
+		golden string
+		stderr string
+		code   int
+		asked  *workloadresizerv1.RestoreRequest
+	}{
+		{"a pod, until it is done", restoring(2), []string{web().GetPod()},
+			"restore-pod.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: pod}},
+		{"a namespace, until it is done", restoring(3, asCreated()), []string{"-n", "default", "--reason", "too slow"},
+			"restore-namespace.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default"}, Reason: "too slow"}},
+		{"every pod, for a time", restoring(1), []string{"-A", "--yes", "--for", "1h", "-o", "json"},
+			"restore-all.json", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: everything, Ttl: durationpb.New(time.Hour)}},
+		{"what cannot be restored is listed", restoring(1, asCreated(), unsteady()), []string{"-A", "--yes"},
+			"restore-veto.table", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything}},
+		{"what is not done in time is listed", restoring(ever), []string{web().GetPod(), "--timeout", "2s"},
+			"restore-late.table", "not restored: default/web-6d4cf56db6-x2x7p: it is not done yet: BoundsClamped: the cpu request of proxy is 50m, the least that is configured, instead of 48m\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: pod}},
+		{"without waiting", restoring(ever), []string{web().GetPod(), "--wait=false", "--for", "1h"},
+			"restore-no-wait.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: pod, Ttl: durationpb.New(time.Hour)}},
+		{"a dry run shows what would be restored", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
+			"restore-dry-run.table", "", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
+		{"a dry run of what is restored", restoring(1, asCreated()), []string{"-A", "--dry-run"},
+			"restore-dry-run-none.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
+		{"a dry run lists what cannot be restored", restoring(ever, unsteady()), []string{"-A", "--dry-run", "-o", "yaml"},
+			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"restore", "--server", serve(t, tc.server)}, tc.args...)...)
+			if code != tc.code || stderr != tc.stderr {
+				t.Errorf("exit %d, want %d; stderr %q, want %q", code, tc.code, stderr, tc.stderr)
+			}
+			tc.asked.Author = author()
+			if diff := cmp.Diff([]proto.Message{tc.asked}, tc.server.written(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			switch preview := tc.server.lastRequest().(type) {
+			case interface{ GetRestore() bool }:
+				if !preview.GetRestore() {
+					t.Errorf("looked at %v", preview)
+				}
+			case *workloadresizerv1.RestoreRequest:
+				if tc.name != "without waiting" {
+					t.Error("did not look at the plans")
+				}
+			}
+			golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+// Another pod of the name is not the one that was to be restored.
+func TestRestoreOfAPodThatIsReplaced(t *testing.T) {
+	other := web()
+	other.Uid = "another"
+	code, stdout, stderr := resizectl(t.Context(), "restore", other.GetPod(), "--server", serve(t, &scripted{plans: []*workloadresizerv1.Plan{other}}))
+	if code != exitError || stdout != "" || !strings.Contains(stderr, "error: pod default/"+other.GetPod()+" was replaced by another of its name") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+// What is gone needs no restoring.
+func TestRestoreOfAPodThatIsDeletedMeanwhile(t *testing.T) {
+	for _, looks := range []int{1, 2} {
+		server := &scripted{plans: []*workloadresizerv1.Plan{web()}}
+		server.asked = func() {
+			if _, ok := server.lastRequest().(*workloadresizerv1.PreviewPodRequest); ok {
+				if looks--; looks == 0 {
+					server.plans = nil
+				}
+			}
+		}
+		code, stdout, stderr := resizectl(t.Context(), "restore", web().GetPod(), "--server", serve(t, server))
+		if code != exitOK || stdout != "" || stderr != "pod default/"+web().GetPod()+" is gone, so nothing is left to restore\n" {
+			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		}
+	}
+}
+
+// Whoever stops waiting must not think that the server stops too.
+func TestRestoreThatIsNotWaitedFor(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	server := &scripted{plans: []*workloadresizerv1.Plan{web()}, summary: summaryOf(1, 0)}
+	server.asked = func() {
+		if _, ok := server.lastRequest().(*workloadresizerv1.PreviewPlansRequest); ok {
+			cancel()
+		}
+	}
+	code, stdout, stderr := resizectl(ctx, "restore", "-n", "shop", "--server", serve(t, server))
+	if code != exitInterrupted || stdout != "" || stderr != "the server goes on restoring: namespace shop\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestPlanCanAskTheAPIServerToo(t *testing.T) {
+	server := cluster()
+	address := serve(t, server)
+	for _, args := range [][]string{{"plan", "api-0"}, {"plan", "-A"}} {
+		for _, serverSide := range []bool{true, false} {
+			if serverSide {
+				args = append(args, "--server-side-preview")
+			} else {
+				args = args[:2]
+			}
+			resizectl(t.Context(), append(args, "--server", address)...)
+			if got := server.lastRequest().(interface{ GetServerSide() bool }).GetServerSide(); got != serverSide {
+				t.Errorf("%q asks for %v", args, got)
+			}
+		}
+	}
+}

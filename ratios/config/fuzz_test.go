@@ -1,0 +1,74 @@
+package config
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// FuzzParse looks for a text that is accepted though it breaks what the
+// planner relies on.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(published))
+	f.Add([]byte(ruled))
+	f.Add([]byte("a: &a [*a]"))
+	f.Add([]byte("baselineNodeType: a\nnodeTypes: &a {a: *a}"))
+	f.Add([]byte("? {a: b}\n: c"))
+	f.Add([]byte(published + "overrides: &o [*o, {name: a, match: &m {computeClass: *m}, nodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}}]"))
+	f.Add([]byte(published + "podLabels: {a: &v {b: {bounds: {cpu: {min: 16, max: 16}}}}, c: *v}\n---\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		layer, err := Parse(text, ratios.Provenance{})
+		if (layer == nil) == (err == nil) {
+			t.Fatalf("layer %v, error %v", layer, err)
+		}
+		if err != nil {
+			if faults, ok := errors.AsType[Faults](err); !ok || len(faults) == 0 {
+				t.Errorf("error %v is no list of faults", err)
+			}
+			return
+		}
+		// What is accepted alone makes a table.
+		table, err := ratios.Merge([]*ratios.Layer{layer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, p := range table.Profiles() {
+			if names[p.Name] {
+				t.Errorf("two profiles are %q", p.Name)
+			}
+			names[p.Name] = true
+			valid(t, p)
+		}
+		for _, r := range layer.Rules {
+			if r.Match.ComputeClass == "" && len(r.Match.Labels) == 0 && len(r.Match.Annotations) == 0 {
+				t.Errorf("rule %s matches every pod", r.Name)
+			}
+			for _, criteria := range []map[string]string{r.Match.Labels, r.Match.Annotations} {
+				for key, value := range criteria {
+					if key == "" || value == "" {
+						t.Errorf("rule %s matches %q: %q", r.Name, key, value)
+					}
+				}
+			}
+		}
+	})
+}
+
+func valid(t *testing.T, p *ratios.Profile) {
+	if !p.Knows(p.Baseline) {
+		t.Errorf("profile %q: baseline %q has no ratio", p.Name, p.Baseline)
+	}
+	for _, nodeType := range p.NodeTypes() {
+		e, _ := p.Lookup(nodeType)
+		if nodeType == "" || !ratios.ValidPerf(e.Ratio.CPUPerf) || !ratios.ValidPerf(e.Ratio.MemoryPerf) {
+			t.Errorf("profile %q: node type %q has ratio %v", p.Name, nodeType, e.Ratio)
+		}
+	}
+	for _, b := range []ratios.Range{p.Bounds.CPU, p.Bounds.Memory} {
+		if b.Min < 0 || b.Max < 0 || b.Max > 0 && b.Min > b.Max {
+			t.Errorf("profile %q: bounds %v", p.Name, p.Bounds)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// examples are the configurations that the reference shows.
+func examples(t *testing.T) []string {
+	t.Helper()
+	content, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(content), "\n## Configuration\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var all []string
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		all = append(all, block[1])
+	}
+	return all
+}
+
+func TestTheExamplesOfTheReferenceAreValid(t *testing.T) {
+	all := examples(t)
+	if len(all) != 2 {
+		t.Fatalf("%d examples, want 2", len(all))
+	}
+	for _, text := range all {
+		if _, err := Parse([]byte(text), ratios.Provenance{}); err != nil {
+			t.Errorf("%v in\n%s", err, text)
+		}
+	}
+}
+
+func TestTheReferenceSaysWhatItsRulesComeTo(t *testing.T) {
+	all := examples(t)
+	layer, err := Parse([]byte(all[len(all)-1]), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	critical := table.Profile(ratios.Subject{
+		Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"example.com/tier": "gold"}, ComputeClass: "Performance",
+	})
+	n4, _ := critical.Lookup("n4")
+	n2d, _ := critical.Lookup("n2d")
+	if critical.Name != "overrides[0] (critical)" || n4.CPUFactor != (ratios.Quotient{Num: 13, Den: 12}) || n2d.CPUFactor != (ratios.Quotient{Num: 13, Den: 10}) ||
+		critical.Bounds != (ratios.Bounds{CPU: ratios.Range{Min: 200, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 << 30}}) {
+		t.Errorf("critical pods have %+v, n4 %v, n2d %v", critical, n4, n2d)
+	}
+	encoder := table.Profile(ratios.Subject{Labels: map[string]string{"app.kubernetes.io/name": "encoder", "env": "test"}})
+	if encoder.Name != `podLabels["app.kubernetes.io/name"].encoder` || encoder.Bounds != table.Bounds {
+		t.Errorf("an encoder in test has %+v", encoder)
+	}
+	test := table.Profile(ratios.Subject{Labels: map[string]string{"env": "test"}})
+	if test.Name != "podLabels.env.test" || test.Bounds.CPU != (ratios.Range{Max: 2000}) {
+		t.Errorf("test pods have %+v", test)
+	}
+}

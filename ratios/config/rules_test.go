@@ -1,0 +1,117 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// ruled has rules of every kind, their sections in another order than that of
+// precedence.
+const ruled = published + `
+computeClasses:
+  Balanced: { baselineNodeType: c3 }
+podLabels:
+  example.com/tier:
+    web: { bounds: { cpu: { max: 500m } } }
+  env:
+    true: { baselineNodeType: n4 }
+    production: { baselineNodeType: c3 }
+podAnnotations:
+  Example.com/Size: { "very large": { bounds: { memory: { min: 0 } } } }
+overrides:
+  - name: critical
+    match: { computeClass: Performance, podLabel: { env: production }, podAnnotation: { a: "b c" } }
+    baselineNodeType: m7i.large
+    nodeTypes: { m7i.large: { cpuPerf: 2, memPerf: 1.5 } }
+    bounds: { cpu: { min: 2 } }
+  - { name: "2", match: { podLabel: { env: test } }, baselineNodeType: n2d }
+`
+
+func TestParseReadsRulesInTheOrderOfPrecedenceThenOfTheDocument(t *testing.T) {
+	from := ratios.Provenance{Source: "configmap"}
+	layer, err := Parse([]byte(ruled), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	amount := func(v int64) *int64 { return &v }
+	none := map[string]ratios.Ratio{}
+	want := []ratios.Rule{
+		{Name: "overrides[0] (critical)",
+			Match: ratios.Match{ComputeClass: "Performance", Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"a": "b c"}},
+
+			Baseline: "m7i.large", Ratios: map[string]ratios.Ratio{"m7i.large": {CPUPerf: 2, MemoryPerf: 1.5, Provenance: from}},
+			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(2000)}}},
+		{Name: "overrides[1] (2)", Match: ratios.Match{Labels: map[string]string{"env": "test"}}, Baseline: "n2d", Ratios: none},
+		{Name: `podAnnotations["Example.com/Size"]["very large"]`, Match: ratios.Match{Annotations: map[string]string{"Example.com/Size": "very large"}}, Ratios: none,
+			Bounds: ratios.BoundsOverride{Memory: ratios.RangeOverride{Min: amount(0)}}},
+		{Name: `podLabels["example.com/tier"].web`, Match: ratios.Match{Labels: map[string]string{"example.com/tier": "web"}}, Ratios: none,
+			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(500)}}},
+		{Name: "podLabels.env.true", Match: ratios.Match{Labels: map[string]string{"env": "true"}}, Baseline: "n4", Ratios: none},
+		{Name: "podLabels.env.production", Match: ratios.Match{Labels: map[string]string{"env": "production"}}, Baseline: "c3", Ratios: none},
+		{Name: "computeClasses.Balanced", Match: ratios.Match{ComputeClass: "Balanced"}, Baseline: "c3", Ratios: none},
+	}
+	if diff := cmp.Diff(want, layer.Rules); diff != "" {
+		t.Error(diff)
+	}
+	if nodeTypes, rules, err := Validate([]byte(ruled)); nodeTypes != 3 || rules != len(want) || err != nil {
+		t.Errorf("%d node types, %d rules, %v", nodeTypes, rules, err)
+	}
+}
+
+func TestAnEmptyValueIsACriterion(t *testing.T) {
+	layer, err := Parse([]byte(published+`
+overrides: [{name: a, match: {podLabel: {spot: ""}, podAnnotation: {b: ""}}, baselineNodeType: n4}]
+podLabels: {spot: {"": {baselineNodeType: c3}}}
+`), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := map[string]string{"spot": ""}
+	for _, tc := range []struct {
+		pod  ratios.Subject
+		want string
+	}{
+		{ratios.Subject{Labels: empty, Annotations: map[string]string{"b": ""}}, "overrides[0] (a)"},
+		{ratios.Subject{Labels: empty}, `podLabels.spot[""]`},
+		{ratios.Subject{Labels: map[string]string{"spot": "true"}}, ""},
+		{ratios.Subject{}, ""},
+	} {
+		if got := table.Profile(tc.pod).Name; got != tc.want {
+			t.Errorf("%+v has profile %q, want %q", tc.pod, got, tc.want)
+		}
+	}
+}
+
+func TestEachKindOfRuleComesBeforeTheNext(t *testing.T) {
+	layer, err := Parse([]byte(ruled), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	annotations := map[string]string{"Example.com/Size": "very large"}
+	labels := map[string]string{"env": "production", "example.com/tier": "web"}
+	for _, tc := range []struct {
+		pod  ratios.Subject
+		want string
+	}{
+		{ratios.Subject{Labels: map[string]string{"env": "test"}, Annotations: annotations, ComputeClass: "Balanced"}, "overrides[1] (2)"},
+		{ratios.Subject{Labels: labels, Annotations: annotations, ComputeClass: "Balanced"}, `podAnnotations["Example.com/Size"]["very large"]`},
+		{ratios.Subject{Labels: labels, ComputeClass: "Balanced"}, `podLabels["example.com/tier"].web`},
+		{ratios.Subject{ComputeClass: "Balanced"}, "computeClasses.Balanced"},
+		{ratios.Subject{ComputeClass: "Other"}, ""},
+	} {
+		if got := table.Profile(tc.pod).Name; got != tc.want {
+			t.Errorf("%+v has profile %q, want %q", tc.pod, got, tc.want)
+		}
+	}
+}

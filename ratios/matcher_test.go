@@ -1,0 +1,89 @@
+package ratios_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+func TestTheFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
+	table := merge(t, withRules(
+		ratios.Rule{Name: "all", Match: ratios.Match{ComputeClass: "Performance", Labels: map[string]string{"env": "production", "tier": "web"}, Annotations: map[string]string{"a": "b"}}},
+		ratios.Rule{Name: "label", Match: ratios.Match{Labels: map[string]string{"env": "production"}}},
+		ratios.Rule{Name: "label again", Match: ratios.Match{Labels: map[string]string{"env": "production"}}},
+		ratios.Rule{Name: "annotation", Match: ratios.Match{Annotations: map[string]string{"a": "b"}}},
+		ratios.Rule{Name: "class", Match: ratios.Match{ComputeClass: "Performance"}},
+	))
+	production, web := map[string]string{"env": "production", "more": "x"}, map[string]string{"env": "production", "tier": "web"}
+	for _, tc := range []struct {
+		name string
+		pod  ratios.Subject
+		want string
+	}{
+		{"a pod with nothing has the globals", ratios.Subject{}, ""},
+		{"every criterion holds", ratios.Subject{Labels: web, Annotations: map[string]string{"a": "b"}, ComputeClass: "Performance"}, "all"},
+		{"a label is missing", ratios.Subject{Labels: production, Annotations: map[string]string{"a": "b"}, ComputeClass: "Performance"}, "label"},
+		{"an annotation is missing", ratios.Subject{Labels: web, ComputeClass: "Performance"}, "label"},
+		{"the class is another", ratios.Subject{Labels: web, Annotations: map[string]string{"a": "b"}, ComputeClass: "Balanced"}, "label"},
+		{"the first of two that are the same", ratios.Subject{Labels: production}, "label"},
+		{"an annotation comes before a class as the rules are in that order", ratios.Subject{Annotations: map[string]string{"a": "b"}, ComputeClass: "Performance"}, "annotation"},
+		{"a label is no annotation", ratios.Subject{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"env": "production"}}, ""},
+		{"another value", ratios.Subject{Labels: map[string]string{"env": "Production"}}, ""},
+		{"an empty value", ratios.Subject{Labels: map[string]string{"env": ""}}, ""},
+		{"the class alone", ratios.Subject{ComputeClass: "Performance"}, "class"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := table.Profile(tc.pod).Name; got != tc.want {
+				t.Errorf("profile %q, want %q", got, tc.want)
+			}
+		})
+	}
+	var names []string
+	for _, p := range table.Profiles() {
+		names = append(names, p.Name)
+	}
+	if want := []string{"", "all", "label", "label again", "annotation", "class"}; !slices.Equal(names, want) {
+		t.Errorf("profiles %q, want %q", names, want)
+	}
+}
+
+func TestFindingAProfileAllocatesNothing(t *testing.T) {
+	table, pod := ruled(t, 50), ratios.Subject{Labels: map[string]string{"app": "web"}, ComputeClass: "Performance"}
+	if n := testing.AllocsPerRun(100, func() { table.Profile(pod) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// ruled is a table with n rules that match nothing.
+func ruled(t testing.TB, n int) *ratios.Table {
+	var rules []ratios.Rule
+	for i := range n {
+		m := ratios.Match{Labels: map[string]string{"app": fmt.Sprint("app-", i)}}
+		if i%2 == 1 {
+			m = ratios.Match{Annotations: map[string]string{"example.com/size": strings.Repeat("x", i)}}
+		}
+		rules = append(rules, ratios.Rule{Name: fmt.Sprint(i), Match: m})
+	}
+	return merge(t, withRules(rules...))
+}
+
+func BenchmarkProfile(b *testing.B) {
+	pod := ratios.Subject{
+		Labels:      map[string]string{"app": "web", "pod-template-hash": "6d4cf56db6", "env": "production"},
+		Annotations: map[string]string{"example.com/size": "large"},
+	}
+	for _, n := range []int{0, 50} {
+		b.Run(fmt.Sprintf("%d rules", n), func(b *testing.B) {
+			table := ruled(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if table.Profile(pod).Name != "" {
+					b.Fatal("a rule matched")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package ratios
+
+import "errors"
+
+// Merge makes a table of layers, the one that decides first at the front; nil
+// layers are passed over. The rules are those of the first layer that has any.
+// The error says what the layers lack together.
+func Merge(layers []*Layer) (*Table, error) {
+	globals := &Profile{entries: map[string]*Entry{}}
+	var rules []Rule
+	bounded := false
+	for _, layer := range layers {
+		if layer == nil {
+			continue
+		}
+		if globals.Baseline == "" {
+			globals.Baseline = layer.Baseline
+		}
+		if !bounded && layer.Bounds != nil {
+			globals.Bounds, bounded = *layer.Bounds, true
+		}
+		if len(rules) == 0 {
+			rules = layer.Rules
+		}
+		for name, ratio := range layer.Ratios {
+			e, ok := globals.entries[name]
+			if !ok {
+				e = &Entry{NodeType: name, Ratio: ratio}
+				globals.entries[name] = e
+			}
+			e.Candidates = append(e.Candidates, ratio)
+		}
+	}
+	if globals.Baseline == "" {
+		return nil, errors.New("no source names a baseline node type")
+	}
+	if err := globals.complete(); err != nil {
+		return nil, err
+	}
+	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, profiles: []*Profile{globals}}
+	var problems []error
+	for i := range rules {
+		p, err := globals.with(&rules[i])
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		t.profiles = append(t.profiles, p)
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	t.Revision = revision(t.profiles)
+	return t, nil
+}

@@ -1,0 +1,132 @@
+package ratios_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+func merge(t testing.TB, layers ...*ratios.Layer) *ratios.Table {
+	t.Helper()
+	table, err := ratios.Merge(layers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// withRules is a layer with three node types and these rules.
+func withRules(rules ...ratios.Rule) *ratios.Layer {
+	l := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
+	l.Bounds = &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20}}
+	l.Rules = rules
+	return l
+}
+
+func ratio(cpu, memory float64) ratios.Ratio {
+	return ratios.Ratio{CPUPerf: cpu, MemoryPerf: memory, Provenance: ratios.Provenance{Source: "configmap"}}
+}
+
+func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
+	amount := func(v int64) *int64 { return &v }
+	class := ratios.Match{ComputeClass: "c"}
+	globals := ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20}}
+	factors := func(n2d, n4, c3 ratios.Quotient) map[string]ratios.Quotient {
+		return map[string]ratios.Quotient{"n2d": n2d, "n4": n4, "c3": c3}
+	}
+	one := ratios.Quotient{Num: 1, Den: 1}
+	unchanged := factors(one, ratios.Quotient{Num: 4, Den: 5}, ratios.Quotient{Num: 10, Den: 13})
+	for _, tc := range []struct {
+		name     string
+		rule     ratios.Rule
+		baseline string
+		bounds   ratios.Bounds
+		cpu      map[string]ratios.Quotient
+	}{
+		{"nothing", ratios.Rule{}, "n2d", globals, unchanged},
+		{"a baseline", ratios.Rule{Baseline: "c3"}, "c3", globals, factors(ratios.Quotient{Num: 13, Den: 10}, ratios.Quotient{Num: 26, Den: 25}, one)},
+		{"a node type that the globals have", ratios.Rule{Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}}, "n2d", globals,
+			factors(one, ratios.Quotient{Num: 1, Den: 2}, ratios.Quotient{Num: 10, Den: 13})},
+		{"the baseline's ratio", ratios.Rule{Ratios: map[string]ratios.Ratio{"n2d": ratio(1.3, 1)}}, "n2d", globals,
+			factors(one, ratios.Quotient{Num: 26, Den: 25}, one)},
+		{"a lower end", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(100)}}}, "n2d",
+			ratios.Bounds{CPU: ratios.Range{Min: 100, Max: 16000}, Memory: globals.Memory}, unchanged},
+		{"upper ends", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(100)}, Memory: ratios.RangeOverride{Max: amount(1 << 30)}}}, "n2d",
+			ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 100}, Memory: ratios.Range{Min: 64 << 20, Max: 1 << 30}}, unchanged},
+		{"ends that are opened", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(0)}, Memory: ratios.RangeOverride{Min: amount(0)}}}, "n2d",
+			ratios.Bounds{CPU: ratios.Range{Min: 50}}, unchanged},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.rule.Match = class
+			table := merge(t, withRules(tc.rule))
+			p := table.Profile(ratios.Subject{ComputeClass: "c"})
+			if p.Baseline != tc.baseline || p.Bounds != tc.bounds || !slices.Equal(p.NodeTypes(), []string{"c3", "n2d", "n4"}) {
+				t.Errorf("baseline %s, bounds %v, node types %v; want %s, %v", p.Baseline, p.Bounds, p.NodeTypes(), tc.baseline, tc.bounds)
+			}
+			got := map[string]ratios.Quotient{}
+			for _, nodeType := range p.NodeTypes() {
+				e, _ := p.Lookup(nodeType)
+				got[nodeType] = e.CPUFactor
+			}
+			if diff := cmp.Diff(tc.cpu, got); diff != "" {
+				t.Error(diff)
+			}
+			n4, _ := table.Lookup("n4")
+			if table.Baseline != "n2d" || table.Bounds != globals || n4.CPUFactor != (ratios.Quotient{Num: 4, Den: 5}) {
+				t.Errorf("the rule changed the globals: %+v", table)
+			}
+		})
+	}
+}
+
+func TestARulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
+	over := layer("override", "", map[string]float64{"n4": 1.1})
+	table := merge(t, over, withRules(ratios.Rule{Name: "r", Match: ratios.Match{ComputeClass: "c"}, Baseline: "e2",
+		Ratios: map[string]ratios.Ratio{"n4": ratio(2, 4), "e2": ratio(0.5, 1)}}))
+	p := table.Profile(ratios.Subject{ComputeClass: "c"})
+	n4, _ := p.Lookup("n4")
+	want := &ratios.Entry{NodeType: "n4", Ratio: ratio(2, 4), Candidates: []ratios.Ratio{ratio(2, 4), over.Ratios["n4"], ratio(1.25, 1)},
+		CPUFactor: ratios.Quotient{Num: 1, Den: 4}, MemoryFactor: ratios.Quotient{Num: 1, Den: 4}}
+	if diff := cmp.Diff(want, n4); diff != "" {
+		t.Error(diff)
+	}
+	if !p.Knows("e2") || table.Knows("e2") || p.Knows("m7i") {
+		t.Error("a type of the rule alone is one of its profile alone")
+	}
+}
+
+func TestRulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
+	over := layer("override", "", map[string]float64{"c3": 2})
+	table := merge(t, over, withRules(ratios.Rule{Match: ratios.Match{ComputeClass: "c"}, Baseline: "n4"}))
+	c3, _ := table.Profile(ratios.Subject{ComputeClass: "c"}).Lookup("c3")
+	if want := (ratios.Quotient{Num: 5, Den: 8}); c3.CPUFactor != want {
+		t.Errorf("factor %v, want %v", c3.CPUFactor, want)
+	}
+}
+
+func TestTheFirstLayerWithRulesDecidesThemAll(t *testing.T) {
+	first, second := withRules(ratios.Rule{Name: "first", Match: ratios.Match{ComputeClass: "a"}}), withRules(ratios.Rule{Name: "second", Match: ratios.Match{ComputeClass: "b"}})
+	table := merge(t, withRules(), nil, first, second)
+	if a, b := table.Profile(ratios.Subject{ComputeClass: "a"}).Name, table.Profile(ratios.Subject{ComputeClass: "b"}).Name; a != "first" || b != "" {
+		t.Errorf("profiles %q and %q", a, b)
+	}
+}
+
+func TestRulesThatDoNotFitTheMergedGlobalsAreAllNamed(t *testing.T) {
+	low, high := int64(20000), int64(1<<20)
+	_, err := ratios.Merge([]*ratios.Layer{withRules(
+		ratios.Rule{Name: "overrides[0] (a)", Baseline: "e2"},
+		ratios.Rule{Name: "podLabels.env.test", Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: &low}}},
+		ratios.Rule{Name: "computeClasses.x", Bounds: ratios.BoundsOverride{Memory: ratios.RangeOverride{Max: &high}}},
+		ratios.Rule{Name: "computeClasses.y", Baseline: "c3"},
+	)})
+	want := `overrides[0] (a): the baseline node type "e2" has no ratio
+podLabels.env.test: with the globals, the min of cpu is above its max
+computeClasses.x: with the globals, the min of memory is above its max`
+	if err == nil || err.Error() != want {
+		t.Errorf("error\n%v\nwant\n%s", err, want)
+	}
+}

@@ -1,0 +1,38 @@
+package ratios
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// revision digests what sizes depend on; names of rules, provenance and
+// candidates do not count.
+func revision(profiles []*Profile) string {
+	h := sha256.New()
+	write := func(fields ...string) {
+		for _, f := range fields {
+			// Quoting keeps fields apart, whatever they contain. A
+			// hash never returns an error.
+			_, _ = io.WriteString(h, strconv.Quote(f))
+		}
+	}
+	for _, p := range profiles {
+		// The numbers keep lists apart from what follows them.
+		write(p.match.class)
+		for _, list := range [][]pair{p.match.labels, p.match.annotations} {
+			write(strconv.Itoa(len(list)))
+			for _, c := range list {
+				write(c.key, c.value)
+			}
+		}
+		write(p.Baseline, fmt.Sprint(p.Bounds), strconv.Itoa(len(p.names)))
+		for _, name := range p.names {
+			e := p.entries[name]
+			write(name, fmt.Sprint(e.Ratio.CPUPerf), fmt.Sprint(e.Ratio.MemoryPerf))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

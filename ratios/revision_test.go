@@ -1,0 +1,34 @@
+package ratios_test
+
+import (
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+func TestTheRevisionFollowsTheRules(t *testing.T) {
+	min := int64(100)
+	a, b := ratios.Match{Labels: map[string]string{"a": "b"}}, ratios.Match{ComputeClass: "b"}
+	revision := func(rules ...ratios.Rule) string { return merge(t, withRules(rules...)).Revision }
+	seen := map[string]int{}
+	for i, rules := range [][]ratios.Rule{
+		nil,
+		{{Match: a}},
+		{{Match: b}},
+		{{Match: ratios.Match{Annotations: map[string]string{"a": "b"}}}},
+		{{Match: a, Baseline: "n4"}},
+		{{Match: a, Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: &min}}}},
+		{{Match: a, Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}}},
+		{{Match: a, Baseline: "n4"}, {Match: b}},
+		{{Match: b}, {Match: a, Baseline: "n4"}},
+	} {
+		r := revision(rules...)
+		if other, ok := seen[r]; ok {
+			t.Errorf("rules %d and %d have the same revision", other, i)
+		}
+		seen[r] = i
+	}
+	if revision(ratios.Rule{Name: "x", Match: a}) != revision(ratios.Rule{Name: "y", Match: a}) {
+		t.Error("another name made another revision")
+	}
+}

@@ -1,0 +1,484 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// stored is one ConfigMap of a real API server in the test's hands.
+type stored struct {
+	config *rest.Config
+	client kubernetes.Interface
+	name   string
+}
+
+func TestStore(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	t.Run("the rights of deploy/base suffice, and to apply it again ends nothing", func(t *testing.T) { deployed(t, config) })
+	for i, tc := range []struct {
+		name string
+		test func(*testing.T, *stored)
+	}{
+		{"a hold is in force where it was put, and soon everywhere", inForce},
+		{"writes at the same time lose nothing", atTheSameTime},
+		{"a hold of a scope is updated, and one of another kind left alone", updated},
+		{"release ends what is named, and says what goes on", released},
+		{"what would be done is checked up to the write", checked},
+		{"a missing ConfigMap has no holds, and takes none", missing},
+		{"a ConfigMap that is deleted ends no hold", deleted},
+		{"another ConfigMap of the name counts at once", replaced},
+		{"what was read counts, also if there is nothing to write", caughtUp},
+		{"what the API server refuses is told from what may pass", refused},
+		{"broken content leaves the last good holds in force, and is not overwritten", broken},
+		{"broken content from the start lets nobody act", brokenFromTheStart},
+		{"holds end when they expire", expires},
+		{"holds of pods that are gone are dropped, but not the newest", prunes},
+		{"what does not fit is refused", full},
+		{"a store that must not write does not", readOnly},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.test(t, &stored{config, client, fmt.Sprintf("holds-%d", i)}) })
+	}
+}
+
+// write writes what a person would with kubectl; nil is no data at all.
+func (s *stored) write(t *testing.T, data map[string]string) {
+	t.Helper()
+	api := s.client.CoreV1().ConfigMaps("default")
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}, Data: data}
+	_, err := api.Update(t.Context(), cm, metav1.UpdateOptions{})
+	if err != nil {
+		_, err = api.Create(t.Context(), cm, metav1.CreateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *stored) read(t *testing.T) map[string]string {
+	t.Helper()
+	cm, err := s.client.CoreV1().ConfigMaps("default").Get(t.Context(), s.name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cm.Data
+}
+
+func (s *stored) remove(t *testing.T) {
+	t.Helper()
+	if err := s.client.CoreV1().ConfigMaps("default").Delete(t.Context(), s.name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a store of the ConfigMap until the test is over.
+func (s *stored) run(t *testing.T, opts ...Option) *Store {
+	t.Helper()
+	return running(t, New(s.client, "default", s.name, opts...))
+}
+
+func running(t *testing.T, store *Store) *Store {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- store.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	})
+	return store
+}
+
+// await waits for the watch until the scopes are those in force.
+func await(t *testing.T, s *Store, want ...Scope) {
+	t.Helper()
+	localcluster.Eventually(t, fmt.Sprintf("holds %v", want), func() error {
+		table, err := s.Ready()
+		if err != nil {
+			return err
+		}
+		if got := scopes(table.All()); !cmp.Equal(got, want) {
+			return fmt.Errorf("holds %v", got)
+		}
+		return s.Err()
+	})
+}
+
+func awaitErr(t *testing.T, s *Store, want string) {
+	t.Helper()
+	localcluster.Eventually(t, "the error "+want, func() error {
+		if err := s.Err(); err == nil || !strings.Contains(err.Error(), want) {
+			return fmt.Errorf("error is %w", err)
+		}
+		return nil
+	})
+}
+
+func scopes(holds []Hold) []Scope {
+	var all []Scope
+	for _, h := range holds {
+		all = append(all, h.Scope)
+	}
+	return all
+}
+
+func mustPut(t *testing.T, s *Store, h Hold) Hold {
+	t.Helper()
+	h, err := s.Put(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func deployed(t *testing.T, config *rest.Config) {
+	apply := func() {
+		t.Helper()
+		if err := localcluster.Apply(t.Context(), config, deploy.Base()...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply()
+	asServer := rest.CopyConfig(config)
+	asServer.Impersonate.UserName = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
+	run := func() *Store {
+		return running(t, New(kubernetes.NewForConfigOrDie(asServer), deploy.Namespace, deploy.Holds))
+	}
+	store := run()
+	await(t, store)
+	mustPut(t, store, Hold{Kind: Pause, Scope: shop})
+	apply()
+	await(t, run(), shop)
+	if _, err := store.Release(t.Context(), Ending{Scope: cluster, Nested: true}); err != nil {
+		t.Error(err)
+	}
+	await(t, store)
+}
+
+func inForce(t *testing.T, s *stored) {
+	s.write(t, nil)
+	a, b := s.run(t), s.run(t)
+	await(t, a)
+	await(t, b)
+	changes := b.Watch()
+	mustPut(t, a, Hold{Kind: Pause, Scope: shop, Reason: "why", Author: "ann"})
+	if h, ok := a.table.Load().Of("shop", "web", "1"); !ok || h.Kind != Pause || h.Reason != "why" || h.Author != "ann" {
+		t.Errorf("not in force where it was put: %+v", h)
+	}
+	<-changes
+	await(t, b, shop)
+	if text := s.read(t)[Key]; !strings.HasPrefix(text, preamble) {
+		t.Errorf("stored as %q", text)
+	}
+}
+
+func atTheSameTime(t *testing.T, s *stored) {
+	s.write(t, nil)
+	a, b := s.run(t), s.run(t)
+	const each = 10
+	var want []Scope
+	var writers sync.WaitGroup
+	for n := range 2 * each {
+		scope := Scope{Namespace: fmt.Sprintf("ns-%02d", n)}
+		want = append(want, scope)
+		writers.Go(func() {
+			if _, err := []*Store{a, b}[n%2].Put(t.Context(), Hold{Kind: Restore, Scope: scope}); err != nil {
+				t.Errorf("%s: %v", scope, err)
+			}
+		})
+	}
+	writers.Wait()
+	await(t, a, want...)
+	await(t, b, want...)
+}
+
+func updated(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	store := s.run(t, WithClock(clock))
+	first := mustPut(t, store, Hold{Kind: Pause, Scope: shop, Reason: "one"})
+	clock.Step(time.Minute)
+	second := mustPut(t, store, Hold{Kind: Pause, Scope: shop, Reason: "two", Expires: ends})
+	if want := (Hold{Kind: Pause, Scope: shop, Reason: "two", Since: first.Since, Expires: ends}); second != want {
+		t.Errorf("updated to %+v, want %+v", second, want)
+	}
+	third := mustPut(t, store, Hold{Kind: Restore, Scope: shop, Expires: began.Add(time.Minute + time.Second)})
+	if all := store.table.Load().All(); !cmp.Equal(all, []Hold{third, second}) {
+		t.Errorf("in force: %+v", all)
+	}
+	localcluster.Eventually(t, "the restore to expire", func() error {
+		clock.Step(time.Second)
+		if all := store.table.Load().All(); !cmp.Equal(all, []Hold{second}) {
+			return fmt.Errorf("holds %v", all)
+		}
+		return nil
+	})
+}
+
+func released(t *testing.T, s *stored) {
+	s.write(t, nil)
+	store := s.run(t)
+	for _, scope := range []Scope{cluster, web, bank} {
+		mustPut(t, store, Hold{Kind: Restore, Scope: scope})
+	}
+	before := s.read(t)[Key]
+	var covered *CoveredError
+	if got, err := store.Release(t.Context(), Ending{Scope: shop}); !errors.As(err, &covered) || covered.By.Scope != cluster || len(got.Holds) > 0 {
+		t.Errorf("released %v, %v", got, err)
+	}
+	if s.read(t)[Key] != before {
+		t.Error("what was refused has changed something")
+	}
+	got, err := store.Release(t.Context(), Ending{Scope: cluster})
+	if diff := cmp.Diff([]Scope{cluster}, scopes(got.Holds)); diff != "" || got.Nested != 2 || err != nil {
+		t.Error(diff, got.Nested, err)
+	}
+	await(t, store, bank, web)
+	got, err = store.Release(t.Context(), Ending{Scope: cluster, Nested: true})
+	if diff := cmp.Diff([]Scope{bank, web}, scopes(got.Holds)); diff != "" || got.Nested != 0 || err != nil {
+		t.Error(diff, got.Nested, err)
+	}
+	await(t, store)
+	if got, err := store.Release(t.Context(), Ending{Scope: cluster}); err != nil || len(got.Holds) > 0 {
+		t.Errorf("a second time: %v, %v", got, err)
+	}
+}
+
+func checked(t *testing.T, s *stored) {
+	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	store := s.run(t)
+	await(t, store, shop)
+	if h, err := store.CheckPut(t.Context(), Hold{Kind: Pause, Scope: bank}); err != nil || h.Scope != bank || h.Since.IsZero() {
+		t.Errorf("put: %v, %v", h, err)
+	}
+	if ended, err := store.CheckRelease(t.Context(), Ending{Scope: shop}); err != nil || !cmp.Equal(scopes(ended.Holds), []Scope{shop}) {
+		t.Errorf("release: %v, %v", ended, err)
+	}
+	await(t, store, shop)
+	s.write(t, map[string]string{Key: "holds: all"})
+	var content *ContentError
+	if _, err := store.CheckPut(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.As(err, &content) {
+		t.Errorf("put over bad content: %v", err)
+	}
+	if _, err := store.CheckRelease(t.Context(), Ending{Scope: shop}); !errors.As(err, &content) {
+		t.Errorf("release from bad content: %v", err)
+	}
+}
+
+func missing(t *testing.T, s *stored) {
+	store := s.run(t)
+	await(t, store)
+	var absent *MissingError
+	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &absent) || !strings.Contains(err.Error(), "apply deploy/base") {
+		t.Errorf("put: %v", err)
+	}
+	if got, err := store.Release(t.Context(), Ending{Scope: shop}); err != nil || len(got.Holds) > 0 {
+		t.Errorf("release: %v, %v", got, err)
+	}
+	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	await(t, store, shop)
+}
+
+func deleted(t *testing.T, s *stored) {
+	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	store := s.run(t)
+	await(t, store, shop)
+	s.remove(t)
+	awaitErr(t, store, "ConfigMap default/"+s.name+", which keeps the holds, does not exist; the 1 last known stay in force")
+	if table, err := store.Ready(); err != nil || !cmp.Equal(scopes(table.All()), []Scope{shop}) {
+		t.Errorf("in force: %v, %v", table.All(), err)
+	}
+	var absent *MissingError
+	if _, err := store.Release(t.Context(), Ending{Scope: shop}); !errors.As(err, &absent) {
+		t.Errorf("release: %v", err)
+	}
+	await(t, s.run(t)) // A server that starts now knows of none.
+	s.write(t, nil)
+	await(t, store)
+	mustPut(t, store, Hold{Kind: Pause, Scope: bank})
+	await(t, store, bank)
+}
+
+// A ConfigMap that etcd was restored with has a lower version or another uid.
+func replaced(t *testing.T, s *stored) {
+	s.write(t, nil)
+	store := New(s.client, "default", s.name) // The watch is in the test's hands.
+	mustPut(t, store, Hold{Kind: Pause, Scope: shop})
+	mustPut(t, store, Hold{Kind: Pause, Scope: bank})
+	await(t, store, bank, shop)
+	cm, err := s.client.CoreV1().ConfigMaps("default").Get(t.Context(), s.name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.takeWatched(t.Context(), cm, nil)
+	cm.ResourceVersion, cm.Data = "1", map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"}
+	store.takeWatched(t.Context(), cm, nil)
+	await(t, store, shop)
+	cm.UID, cm.Data = "another", nil
+	store.takeWatched(t.Context(), cm, nil)
+	await(t, store)
+}
+
+func caughtUp(t *testing.T, s *stored) {
+	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	store := New(s.client, "default", s.name) // Its watch shows nothing.
+	if ended, err := store.Release(t.Context(), Ending{Scope: bank}); err != nil || len(ended.Holds) > 0 {
+		t.Errorf("release: %v, %v", ended, err)
+	}
+	await(t, store, shop)
+}
+
+func refused(t *testing.T, s *stored) {
+	s.write(t, nil)
+	asNobody := rest.CopyConfig(s.config)
+	asNobody.Impersonate.UserName = "nobody"
+	store := New(kubernetes.NewForConfigOrDie(asNobody), "default", s.name)
+	var refusal *RefusedError
+	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "rights of deploy/base") {
+		t.Errorf("put: %v", err)
+	}
+}
+
+func broken(t *testing.T, s *stored) {
+	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	rejected := make(chan error, 10)
+	store := s.run(t, OnReject(func(_ *corev1.ConfigMap, err error) { rejected <- err }))
+	await(t, store, shop)
+	s.write(t, map[string]string{Key: "holds: [{kind: Pause}]"})
+	awaitErr(t, store, "ConfigMap default/"+s.name+": holds[0].namespace: want either")
+	if table, err := store.Ready(); err != nil || !cmp.Equal(scopes(table.All()), []Scope{shop}) {
+		t.Errorf("in force: %v, %v", table.All(), err)
+	}
+	var content *ContentError
+	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.As(err, &content) {
+		t.Errorf("put: %v", err)
+	}
+	if got := s.read(t)[Key]; got != "holds: [{kind: Pause}]" {
+		t.Errorf("overwritten by %q", got)
+	}
+	if err := <-rejected; !strings.Contains(err.Error(), "holds[0].namespace: want either") {
+		t.Errorf("rejected with %v", err)
+	}
+	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: bank}]"})
+	await(t, store, bank)
+}
+
+func brokenFromTheStart(t *testing.T, s *stored) {
+	store := New(s.client, "default", s.name)
+	if _, err := store.Ready(); !errors.Is(err, errNotRead) {
+		t.Errorf("before it runs: %v", err)
+	}
+	s.write(t, map[string]string{Key: "holds: all"})
+	store = s.run(t)
+	awaitErr(t, store, "ConfigMap default/"+s.name)
+	if table, err := store.Ready(); err == nil || table != nil {
+		t.Errorf("ready with %v", table.All())
+	}
+}
+
+func expires(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	store := s.run(t, WithClock(clock))
+	await(t, store)
+	mustPut(t, store, Hold{Kind: Pause, Scope: bank})
+	mustPut(t, store, Hold{Kind: Pause, Scope: shop, Expires: began.Add(time.Hour)})
+	await(t, store, bank, shop)
+	clock.Step(time.Hour - time.Second)
+	await(t, store, bank, shop)
+	// More than one step, for a timer that is set just now counts from now.
+	localcluster.Eventually(t, "the hold to expire", func() error {
+		clock.Step(time.Hour)
+		if all := scopes(store.table.Load().All()); !cmp.Equal(all, []Scope{bank}) {
+			return fmt.Errorf("holds %v", all)
+		}
+		return nil
+	})
+	if text := s.read(t)[Key]; !strings.Contains(text, "namespace: shop") {
+		t.Errorf("a replica wrote of its own accord:\n%s", text)
+	}
+	mustPut(t, store, Hold{Kind: Pause, Scope: cluster})
+	if text := s.read(t)[Key]; strings.Contains(text, "namespace: shop") {
+		t.Errorf("the next write kept it:\n%s", text)
+	}
+	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop, Expires: began}); err == nil {
+		t.Error("a hold that has expired is accepted")
+	}
+}
+
+func prunes(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	store := s.run(t, WithClock(clock))
+	await(t, store)
+	pod := func(name string) Scope { return Scope{"shop", name, types.UID(name)} }
+	for _, scope := range []Scope{cluster, bank, pod("gone"), pod("there")} {
+		mustPut(t, store, Hold{Kind: Pause, Scope: scope})
+	}
+	clock.Step(pruneAge + time.Second)
+	mustPut(t, store, Hold{Kind: Pause, Scope: pod("new")})
+	if err := store.Prune(t.Context(), func(s Scope) bool { return s == pod("there") }); err != nil {
+		t.Fatal(err)
+	}
+	await(t, store, cluster, bank, pod("new"), pod("there"))
+	before := s.read(t)
+	if err := store.Prune(t.Context(), func(Scope) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, s.read(t)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func full(t *testing.T, s *stored) {
+	var all []Hold
+	for n := range maxHolds {
+		all = append(all, Hold{Kind: Pause, Scope: Scope{Namespace: fmt.Sprintf("ns-%d", n)}, Since: began})
+	}
+	text, err := format(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, map[string]string{Key: string(text)})
+	store := s.run(t)
+	var tooMany *FullError
+	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &tooMany) || !strings.Contains(err.Error(), "hold namespaces (-n)") {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := store.Release(t.Context(), Ending{Scope: all[0].Scope}); err != nil {
+		t.Errorf("one less: %v", err)
+	}
+	mustPut(t, store, Hold{Kind: Pause, Scope: shop})
+}
+
+func readOnly(t *testing.T, s *stored) {
+	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	store := s.run(t, ReadOnly())
+	await(t, store, shop)
+	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("put: %v", err)
+	}
+	if _, err := store.Release(t.Context(), Ending{Scope: shop}); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("release: %v", err)
+	}
+	await(t, store, shop)
+}

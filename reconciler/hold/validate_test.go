@@ -1,0 +1,58 @@
+package hold
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestFaultsOfAHold(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		hold  Hold
+		field string
+		says  string
+	}{
+		{"a namespace is a label", Hold{Kind: Pause, Scope: Scope{Namespace: "Shop"}}, "namespace", `"Shop" is no name of a namespace`},
+		{"a namespace has no dots", Hold{Kind: Pause, Scope: Scope{Namespace: "a.b"}}, "namespace", `"a.b" is no name`},
+		{"a pod is a subdomain", Hold{Kind: Pause, Scope: Scope{"shop", "web\n", "1"}}, "pod", `"web\n" is no name of a pod`},
+		{"a pod has a namespace", Hold{Kind: Pause, Scope: Scope{Pod: "web", UID: "1"}}, "namespace", "must be set for a pod"},
+		{"a uid is one line", Hold{Kind: Pause, Scope: Scope{"shop", "web", "1\n2"}}, "uid", "one line"},
+		{"a reason is one line", Hold{Kind: Pause, Scope: shop, Reason: "a\nb"}, "reason", "one line"},
+		{"a reason does not steer a terminal", Hold{Kind: Pause, Scope: shop, Reason: "\x1b[31m"}, "reason", "control characters"},
+		{"an author is one line", Hold{Kind: Pause, Scope: shop, Author: "ann\u2028"}, "author", "one line"},
+		{"an author is text", Hold{Kind: Pause, Scope: shop, Author: "\xff"}, "author", "one line of text"},
+		{"an author is short", Hold{Kind: Pause, Scope: shop, Author: strings.Repeat("a", 129)}, "author", "is 129 bytes long, may be 128"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			wrong := tc.hold.Faults()
+			if len(wrong) != 1 || wrong[0].Field != tc.field || !strings.Contains(wrong[0].Problem, tc.says) {
+				t.Errorf("faults %v, want %s: %s", wrong, tc.field, tc.says)
+			}
+			if text, err := readable([]Hold{tc.hold}); err == nil {
+				t.Errorf("written as %s", text)
+			}
+		})
+	}
+	good := Hold{Kind: Pause, Scope: Scope{"shop", "web.0", "1"}, Reason: "größer: - 'x' \"y\" #z"}
+	if wrong := good.Faults(); len(wrong) > 0 {
+		t.Errorf("%v", wrong[0])
+	}
+}
+
+// Whatever a call gets past the checks can be read again.
+func FuzzWhatIsWrittenCanBeRead(f *testing.F) {
+	f.Add("shop", "web", "1", "why", "ann")
+	f.Add("shop", "web", "~", "yes", "2026-11-21")
+	f.Add("1e3", "null", "0x1", "- a: b", "\ufeff")
+	f.Fuzz(func(t *testing.T, namespace, pod, uid, reason, author string) {
+		h := Hold{Kind: Pause, Scope: Scope{namespace, pod, types.UID(uid)}, Reason: reason, Author: author}
+		if len(h.Faults()) > 0 {
+			return
+		}
+		if _, err := readable([]Hold{h}); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package reconciler
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// said is a condition of a resize, about a generation or since a second.
+func said(kind corev1.PodConditionType, reason string, generation int64, seconds int) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Generation = 5
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+			Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: "why", ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(at(seconds)),
+		})
+	}
+}
+
+var sizedForN4 = annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4")
+
+func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
+	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
+	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
+	for _, tc := range []struct {
+		name     string
+		says     []func(*corev1.Pod)
+		nodeType string
+		decision Decision
+		reasons  []contract.Reason
+	}{
+		{"nothing", nil, "n4", Align, []contract.Reason{contract.AlreadyAligned}},
+		{"it has no room yet", []func(*corev1.Pod){said(pending, "Deferred", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeDeferred}},
+		{"it is at it", []func(*corev1.Pod){said(progress, "", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInProgress}},
+		{"of two conditions the one that needs somebody counts", []func(*corev1.Pod){said(progress, "", 5, 20), said(pending, "Deferred", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeDeferred}},
+		{"while it is at it nothing else is asked", []func(*corev1.Pod){said(progress, "", 5, 20)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
+		{"of one that waits no more is asked", []func(*corev1.Pod){said(pending, "Deferred", 5, 20)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
+		{"less than what waits may be asked", []func(*corev1.Pod){said(pending, "Deferred", 5, 20)}, "big", Resize, nil},
+		{"what is infeasible is replaced", []func(*corev1.Pod){said(pending, "Infeasible", 5, 20)}, "big", Resize, nil},
+		{"what it said of sizes before counts no more", []func(*corev1.Pod){said(progress, "", 4, 20)}, "big", Resize, nil},
+		{"nor without generations, if it said so before our resize", []func(*corev1.Pod){said(progress, "", 0, 7)}, "big", Resize, nil},
+		{"without generations, what it said since counts", []func(*corev1.Pod){said(progress, "", 0, 10)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
+		{"infeasible, with nothing known of what is allocated", []func(*corev1.Pod){said(pending, "Infeasible", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInfeasible}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := pod(sized, append(tc.says, sizedForN4, asResized)...)
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			plan := planner.Plan(snapshotOf(t, p, node(tc.nodeType)))
+			if plan.Decision != tc.decision || !cmp.Equal(codes(plan), tc.reasons) {
+				t.Errorf("%v because of %v, want %v because of %v", plan.Decision, plan.Reasons, tc.decision, tc.reasons)
+			}
+		})
+	}
+}
+
+// withStatus is a running container that was allocated something, and runs with
+// something.
+func withStatus(allocated, resources amounts) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		r := resources.requirements()
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "app", AllocatedResources: allocated.requirements().Requests, Resources: &r,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}}
+	}
+}
+
+func TestAResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
+	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
+	seen := func(generation int64) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 5, generation }
+	}
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+		want bool
+	}{
+		{"they do", pod(sized, withStatus(sized, sized), seen(5)), true},
+		{"they do, says a kubelet without generations", pod(sized, withStatus(sized, sized)), true},
+		{"they do not yet", pod(sized, withStatus(sized, guaranteed), seen(5)), false},
+		{"the kubelet has not seen the spec", pod(sized, withStatus(sized, sized), seen(4)), false},
+		{"the kubelet still says something", pod(sized, withStatus(sized, sized), said(corev1.PodResizeInProgress, "", 5, 1)), false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := actuated(trimPod(tc.pod)); got != tc.want {
+				t.Errorf("actuated: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
+	l := newLedger(testMetrics())
+	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	refusedPod := pod(sized, withStatus(guaranteed, guaranteed), said(corev1.PodResizePending, "Infeasible", 5, 20), sizedForN4, asResized)
+	plan := planner.Plan(snapshotOf(t, refusedPod, node("n4")))
+	if plan.kind != putBack || plan.Containers[0].Desired != guaranteed.container() {
+		t.Fatalf("%v to %v because of %v", plan.Decision, plan.Containers[0].Desired, plan.Reasons)
+	}
+	l.succeeded(plan, "9", start)
+
+	back := pod(guaranteed, sizedForN4, asResized)
+	decide := func(nodeType string, now time.Time) *Plan {
+		s := snapshotOf(t, back, node(nodeType))
+		s.Refused, _ = l.refusal(plan.Pod, plan.UID, now)
+		return planner.Plan(s)
+	}
+	later := start.Add(24 * time.Hour)
+	if got := decide("n4", later); got.Decision != Skip || got.Reasons[0].Code != contract.ResizeInfeasible || got.Reasons[0].Message != "why" {
+		t.Errorf("the same a day later: %v because of %v", got.Decision, got.Reasons)
+	}
+	if got := decide("slow", start); got.Decision != Skip {
+		t.Errorf("more at once: %v because of %v", got.Decision, got.Reasons)
+	}
+	if got := decide("slow", start.Add(firstRefusal)); got.Decision != Resize {
+		t.Errorf("more after the pause: %v because of %v", got.Decision, got.Reasons)
+	}
+	if got := decide("big", start); got.Decision != Resize {
+		t.Errorf("less at once: %v because of %v", got.Decision, got.Reasons)
+	}
+	l.succeeded(plan, "10", start.Add(firstRefusal))
+	if _, left := l.refusal(plan.Pod, plan.UID, start.Add(firstRefusal)); left != 2*firstRefusal {
+		t.Errorf("after the second time a pause of %v", left)
+	}
+	if refused, _ := l.refusal(plan.Pod, "another", start); refused != nil {
+		t.Error("it counts for another pod of that name")
+	}
+}

@@ -1,0 +1,381 @@
+package reconciler
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// planAs plans a pod of the API server as it is, with changes to the planner and
+// to the snapshot.
+func (s *apiServer) planAs(t *testing.T, p *corev1.Pod, nodeType string, changes ...func(*Planner, *Snapshot)) *Plan {
+	t.Helper()
+	owned := trimPod(p)
+	controller := true
+	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
+	planner, snapshot := Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}, snapshotOf(t, owned, node(nodeType))
+	for _, change := range changes {
+		change(&planner, snapshot)
+	}
+	return planner.Plan(snapshot)
+}
+
+func restoring(_ *Planner, s *Snapshot) { s.Restore = true }
+
+func (s *apiServer) do(t *testing.T, plan *Plan) {
+	t.Helper()
+	if !plan.pending() {
+		t.Fatalf("nothing to do: %v, %v", plan.Decision, plan.Reasons)
+	}
+	if _, err := s.actuator.carryOut(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nextSecond waits for it: times of managedFields are whole seconds.
+func (s *apiServer) nextSecond(t *testing.T) {
+	t.Helper()
+	written := time.Now().Truncate(time.Second)
+	localcluster.Eventually(t, "the next second", func() error {
+		if !time.Now().Truncate(time.Second).After(written) {
+			return errors.New("it is still the same")
+		}
+		return nil
+	})
+}
+
+// resizeAs resizes the pod as another manager of its fields.
+func (s *apiServer) resizeAs(t *testing.T, p *corev1.Pod, manager string, to amounts) *corev1.Pod {
+	t.Helper()
+	s.nextSecond(t)
+	p = s.get(t, p)
+	p.Spec.Containers[0].Resources = to.requirements()
+	p, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, p, metav1.UpdateOptions{FieldManager: manager})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (s *apiServer) restores(t *testing.T) {
+	created := s.pod(t, guaranteed, func(p *corev1.Pod) { p.Annotations = map[string]string{"theirs": "stays"} })
+	p := s.carryOut(t, created, "n4")
+	s.do(t, s.planAs(t, p, "n4", restoring))
+	p = s.get(t, p)
+	if p.Annotations["theirs"] != "stays" {
+		t.Errorf("annotations %v", p.Annotations)
+	}
+	delete(p.Annotations, "theirs")
+	check(t, p, guaranteed)
+	for _, m := range p.ManagedFields {
+		if m.Manager == contract.FieldManager {
+			t.Errorf("a trace of us: %v", m)
+		}
+	}
+	if len(p.ManagedFields) < len(created.ManagedFields) {
+		t.Errorf("managed by %v, before by %v", p.ManagedFields, created.ManagedFields)
+	}
+	again := s.planAs(t, p, "n4", restoring)
+	if again.pending() || again.Reasons[0].Code != contract.Restored {
+		t.Errorf("restored: %v because of %v", again.Decision, again.Reasons)
+	}
+	// Told otherwise, it is sized as if it never had been.
+	p = s.carryOut(t, p, "big")
+	delete(p.Annotations, "theirs")
+	check(t, p, s.onBig(), applied("big")...)
+}
+
+// A pod that has changed since it was found to have its originals is not cleaned.
+func (s *apiServer) sparesWhatChanged(t *testing.T) {
+	p := s.carryOut(t, s.pod(t, guaranteed), "n2d")
+	plan := s.planAs(t, p, "n2d", restoring)
+	s.carryOut(t, p, "n4")
+	if _, err := s.actuator.carryOut(t.Context(), plan); !apierrors.IsConflict(err) {
+		t.Errorf("got %v, want a conflict", err)
+	}
+	check(t, s.get(t, p), amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+}
+
+func (s *apiServer) restoresRecords(t *testing.T) {
+	p := s.carryOut(t, s.pod(t, guaranteed), "n2d")
+	s.do(t, s.planAs(t, p, "n2d", restoring))
+	check(t, s.get(t, p), guaranteed)
+}
+
+// condition sets what a kubelet would say of a resize.
+func condition(kind corev1.PodConditionType, reason, message string) corev1.PodCondition {
+	return corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(time.Now().Add(time.Second))}
+}
+
+func (s *apiServer) putsBack(t *testing.T) {
+	type refusedResize struct {
+		name      string
+		condition corev1.PodCondition
+		want      amounts
+	}
+	cases := []refusedResize{{"an infeasible resize as a whole", condition(corev1.PodResizePending, corev1.PodReasonInfeasible, "static"), guaranteed}}
+	if !s.keepsMemoryLimits() {
+		// Elsewhere no memory limit ever shrinks below what is used.
+		cases = append(cases, refusedResize{"of a failing one the memory that blocks", condition(corev1.PodResizeInProgress, corev1.PodReasonError, "below usage"), amounts{"500m", "500m", "1Gi", "1Gi"}})
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			p := s.carryOut(t, s.pod(t, guaranteed), "big") // The statuses still say what it had.
+			p.Status.Conditions = append(p.Status.Conditions, tc.condition)
+			p = s.status(t, p)
+			plan := s.planAs(t, p, "big")
+			if plan.kind != putBack || plan.Reasons[0].Message != tc.condition.Message {
+				t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)
+			}
+			refused := &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}
+			s.do(t, plan)
+			p = s.get(t, p)
+			check(t, p, tc.want, applied("big")...)
+			p.Status.Conditions = nil
+			p = s.status(t, p)
+			remember := func(_ *Planner, s *Snapshot) { s.Refused = refused }
+			if again := s.planAs(t, p, "big", remember); again.Decision != Skip || again.Reasons[0] != refused.Reason {
+				t.Errorf("put back, %v because of %v", again.Decision, again.Reasons)
+			}
+			if other := s.planAs(t, p, "slow", remember); other.Decision != Resize {
+				t.Errorf("on another ratio, %v because of %v", other.Decision, other.Reasons)
+			}
+		})
+	}
+}
+
+func (s *apiServer) seesOthers(t *testing.T) {
+	theirs := amounts{"640m", "640m", "1Gi", "1Gi"}
+	p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+	p = s.resizeAs(t, p, "they", theirs)
+
+	left := s.planAs(t, p, "n4")
+	if left.Decision != Skip || left.Reasons[0].Code != contract.ExternallyResized || !strings.HasPrefix(left.Reasons[0].Message, "they resized the pod at ") {
+		t.Fatalf("%v because of %v", left.Decision, left.Reasons)
+	}
+	if overridden := s.planAs(t, p, "n4", func(p *Planner, _ *Snapshot) { p.External = OverrideExternal }); overridden.Decision != Resize || overridden.Containers[0].Desired.CPU.Request != 800 {
+		t.Errorf("to be overridden: %v because of %v", overridden.Decision, overridden.Reasons)
+	}
+	adopt := func(p *Planner, _ *Snapshot) { p.External = AdoptExternal }
+	s.do(t, s.planAs(t, p, "n4", adopt))
+	p = s.get(t, p)
+	if _, err := time.Parse(time.RFC3339, p.Annotations[contract.AdoptedAt]); err != nil {
+		t.Error(err)
+	}
+	again := p.DeepCopy()
+	delete(again.Annotations, contract.AdoptedAt)
+	check(t, again, theirs, "original-cpu.app", "800m", "original-cpu-limit.app", "800m", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+		"applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
+	if again := s.planAs(t, p, "n4", adopt); again.pending() {
+		t.Errorf("adopted, %v because of %v", again.Decision, again.Reasons)
+	}
+	if later := s.planAs(t, p, "big", adopt); later.Containers[0].Desired.CPU.Request != 400 {
+		t.Errorf("on a new ratio: %v", later.Containers[0].Desired)
+	}
+	restored := s.planAs(t, s.resizeAs(t, p, "they", guaranteed), "n4", restoring)
+	if restored.differs() || !restored.pending() {
+		t.Errorf("a restore would change what others set: %v because of %v", restored.Decision, restored.Reasons)
+	}
+}
+
+// resizedFirst is a pod that somebody else resized before it was ever sized.
+func (s *apiServer) resizedFirst(t *testing.T) {
+	p := s.resizeAs(t, s.pod(t, guaranteed), "they", amounts{"640m", "640m", "1Gi", "1Gi"})
+	as := func(e External) func(*Planner, *Snapshot) { return func(p *Planner, _ *Snapshot) { p.External = e } }
+	for _, external := range []External{LeaveExternal, OverrideExternal} {
+		if plan := s.planAs(t, p, "n4", as(external)); plan.Decision != Skip || plan.Reasons[0].Code != contract.ExternallyResized {
+			t.Errorf("%s: %v because of %v", external, plan.Decision, plan.Reasons)
+		}
+	}
+	s.do(t, s.planAs(t, p, "n4", as(AdoptExternal)))
+	p = s.get(t, p)
+	if got := p.Annotations[contract.CPURequest.Key("app")]; got != "800m" {
+		t.Errorf("adopted with an original of %s", got)
+	}
+	if plan := s.planAs(t, p, "big", as(AdoptExternal)); plan.Containers[0].Desired.CPU.Request != 400 {
+		t.Errorf("on a new ratio: %v because of %v", plan.Containers[0].Desired, plan.Reasons)
+	}
+}
+
+// adoptsParts: of a pod of which another container was resized, that container is
+// adopted and the others have the originals that they were created with.
+func (s *apiServer) adoptsParts(t *testing.T) {
+	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+		second := p.Spec.Containers[0]
+		second.Name = "second"
+		p.Spec.Containers = append(p.Spec.Containers, second)
+	})
+	p = s.resizeAs(t, p, "they", amounts{"640m", "640m", "1Gi", "1Gi"})
+	adopt := func(p *Planner, _ *Snapshot) { p.External = AdoptExternal }
+	s.do(t, s.planAs(t, p, "n4", adopt))
+	p = s.get(t, p)
+	for i, want := range []string{"640m", "800m"} {
+		if got := p.Spec.Containers[i].Resources.Requests.Cpu().String(); got != want {
+			t.Errorf("%s has %s, want %s", p.Spec.Containers[i].Name, got, want)
+		}
+	}
+	if again := s.planAs(t, p, "n4", adopt); again.pending() {
+		t.Errorf("still to do: %v because of %v: %s", again.Decision, again.Reasons, again.describe())
+	}
+}
+
+// takesOver follows a pod of the published controller through ratio changes.
+func (s *apiServer) takesOver(t *testing.T) {
+	p := s.annotateAs(t, s.pod(t, guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi")
+	p = s.resizeAs(t, p, "published", amounts{"800m", "800m", "1Gi", "1Gi"})
+	p = s.annotateAs(t, p, "published", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
+	if plan := s.planAs(t, p, "n4"); plan.Decision != Align || plan.pending() {
+		t.Errorf("as it was: %v because of %v", plan.Decision, plan.Reasons)
+	}
+	s.nextSecond(t)
+	for nodeType, want := range map[string]string{"slow": "1250m", "big": "500m", "n2d": "1"} {
+		p = s.carryOut(t, p, nodeType)
+		if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != want {
+			t.Errorf("on %s it has %s, want %s", nodeType, got, want)
+		}
+	}
+	s.do(t, s.planAs(t, p, "n2d", restoring))
+}
+
+// annotateAs writes annotations as somebody who may not resize would.
+func (s *apiServer) annotateAs(t *testing.T, p *corev1.Pod, manager string, pairs ...string) *corev1.Pod {
+	t.Helper()
+	annotations := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		annotations[contract.Prefix+pairs[i]] = pairs[i+1]
+	}
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err = s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: manager})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (s *apiServer) disbelieves(t *testing.T) {
+	forged := []string{"original-cpu.app", "6", "original-cpu-limit.app", "6", "applied-instance-type", "n4"}
+	t.Run("before the first resize: the spec counts", func(t *testing.T) {
+		plan := s.planAs(t, s.annotateAs(t, s.pod(t, guaranteed), "kubectl-edit", forged...), "n4")
+		if got := codes(plan); !slices.Equal(got, []contract.Reason{contract.AnnotationIgnored, contract.AnnotationIgnored}) {
+			t.Errorf("reasons %v", plan.Reasons)
+		}
+		s.do(t, plan)
+		p := s.get(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: plan.Pod.Namespace, Name: plan.Pod.Name}})
+		check(t, p, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+	})
+	t.Run("where nothing is to be resized: the record is put right", func(t *testing.T) {
+		p := s.annotateAs(t, s.carryOut(t, s.pod(t, guaranteed), "n2d"), "kubectl-edit", "original-cpu.app", "much")
+		plan := s.planAs(t, p, "n2d")
+		if plan.Decision != Align || !slices.Contains(codes(plan), contract.AnnotationIgnored) {
+			t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)
+		}
+		s.do(t, plan)
+		check(t, s.get(t, p), guaranteed, applied("n2d")...)
+	})
+	t.Run("after a resize: the pod is left alone", func(t *testing.T) {
+		p := s.annotateAs(t, s.carryOut(t, s.pod(t, guaranteed), "n4"), "kubectl-edit", forged...)
+		plan := s.planAs(t, p, "n4")
+		if plan.Decision != Skip || plan.Reasons[0].Code != contract.InvalidAnnotation || !strings.Contains(plan.Reasons[0].Message, `"kubectl-edit"`) {
+			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		}
+	})
+	t.Run("where the API server's record was reset: nothing is believed", func(t *testing.T) {
+		p := s.annotateAs(t, s.pod(t, guaranteed), "kubectl-edit", forged...)
+		p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType, []byte(`{"metadata":{"managedFields":[{}]}}`), metav1.PatchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan := s.planAs(t, p, "n4"); plan.Decision != Skip || plan.Reasons[0].Code != contract.InvalidAnnotation {
+			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		}
+	})
+	t.Run("where too many managers wrote the pod: nothing is believed", func(t *testing.T) {
+		p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+		for i := range 13 {
+			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
+		}
+		if plan := s.planAs(t, p, "n4"); plan.Decision == Resize || plan.corrected {
+			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		}
+	})
+	t.Run("who may resize may also say what the original is", func(t *testing.T) {
+		p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+		p = s.annotateAs(t, s.resizeAs(t, p, "operator", amounts{"1600m", "1600m", "1Gi", "1Gi"}), "operator", "original-cpu.app", "2", "original-cpu-limit.app", "2")
+		if plan := s.planAs(t, p, "n4"); plan.Decision != Align {
+			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		}
+	})
+}
+
+func (s *apiServer) longNames(t *testing.T) {
+	names := []string{strings.Repeat("a", 62) + "1", strings.Repeat("a", 62) + "2", strings.Repeat("b", 63)}
+	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+		template := p.Spec.Containers[0]
+		p.Spec.Containers = nil
+		for i, name := range names {
+			c := template
+			c.Name = name
+			c.Resources = amounts{fmt.Sprint(i + 1), fmt.Sprint(i + 1), "1Gi", "1Gi"}.requirements()
+			p.Spec.Containers = append(p.Spec.Containers, c)
+		}
+	})
+	for _, step := range []struct {
+		nodeType string
+		want     int64
+	}{{"n4", 800}, {"big", 500}, {"n2d", 1000}} {
+		p = s.carryOut(t, p, step.nodeType)
+		for i, c := range p.Spec.Containers {
+			if got := c.Resources.Requests.Cpu().MilliValue(); got != step.want*int64(i+1) {
+				t.Errorf("on %s, %s has %dm", step.nodeType, c.Name, got)
+			}
+		}
+	}
+}
+
+func (s *apiServer) sidecars(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+		sidecar := p.Spec.Containers[0]
+		sidecar.Name, sidecar.RestartPolicy = "proxy", &always
+		init := p.Spec.Containers[0]
+		init.Name = "init"
+		p.Spec.InitContainers = []corev1.Container{init, sidecar}
+	})
+	with := func(p *Planner, _ *Snapshot) { p.Sidecars = true }
+	if plan := s.planAs(t, p, "n4"); len(plan.Containers) != 1 {
+		t.Errorf("without being asked, plans %v", plan.Containers)
+	}
+	s.do(t, s.planAs(t, p, "n4", with))
+	p = s.get(t, p)
+	for i, want := range []string{"1", "800m"} {
+		if got := p.Spec.InitContainers[i].Resources.Requests.Cpu().String(); got != want {
+			t.Errorf("%s has %s, want %s", p.Spec.InitContainers[i].Name, got, want)
+		}
+	}
+	if p.Annotations[contract.CPURequest.Key("proxy")] != "1" {
+		t.Errorf("annotations %v", p.Annotations)
+	}
+	if plan := s.planAs(t, p, "n4", with); plan.pending() {
+		t.Errorf("still to do: %v", plan.Reasons)
+	}
+	// The flag is off by now: what was done under it is undone all the same.
+	s.do(t, s.planAs(t, p, "n4", restoring))
+	if got := s.get(t, p).Spec.InitContainers[1].Resources.Requests.Cpu().String(); got != "1" {
+		t.Errorf("restored, the sidecar has %s", got)
+	}
+}

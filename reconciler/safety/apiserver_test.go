@@ -1,0 +1,153 @@
+package safety
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// resize is a pod and what it is resized to.
+type resize struct {
+	pod []func(*corev1.Pod)
+	to  func(*corev1.Pod)
+	// status changes the status of the pod that runs.
+	status func(*corev1.Pod)
+}
+
+// apply returns the pod with the sizes that it is resized to.
+func (r *resize) apply(p *corev1.Pod) *corev1.Pod {
+	p = p.DeepCopy()
+	r.to(p)
+	return p
+}
+
+func sameSizes(a, b *corev1.Pod) bool {
+	same := func(a, b []corev1.Container) bool {
+		for i := range a {
+			if !apiequality.Semantic.DeepEqual(a[i].Resources, b[i].Resources) {
+				return false
+			}
+		}
+		return true
+	}
+	return same(a.Spec.Containers, b.Spec.Containers) && same(a.Spec.InitContainers, b.Spec.InitContainers)
+}
+
+type apiServer struct {
+	client     kubernetes.Interface
+	namespaces int
+}
+
+func (s *apiServer) createNode(t *testing.T) {
+	t.Helper()
+	n := &corev1.Node{ObjectMeta: named("node")}
+	n.Status.Allocatable = list("cpu", "8", "memory", "32Gi", "pods", "100")
+	n.Status.Capacity = n.Status.Allocatable
+	if _, err := s.client.CoreV1().Nodes().Create(t.Context(), n, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *apiServer) namespace(t *testing.T) string {
+	t.Helper()
+	s.namespaces++
+	ns := fmt.Sprintf("safety-%d", s.namespaces)
+	if _, err := s.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: named(ns)}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return ns
+}
+
+// run creates the pod of the resize, and says that it runs on the node.
+func (s *apiServer) run(t *testing.T, ns, name string, r resize) *corev1.Pod {
+	t.Helper()
+	p := pod(r.pod...)
+	p.Name, p.OwnerReferences = name, nil
+	var created *corev1.Pod
+	localcluster.Eventually(t, "the namespace's ServiceAccount", func() (err error) {
+		created, err = s.client.CoreV1().Pods(ns).Create(t.Context(), p, metav1.CreateOptions{})
+		return err
+	})
+	created.Status.Phase = corev1.PodRunning
+	for i := range created.Spec.Containers {
+		c := &created.Spec.Containers[i]
+		running(c.Name, &corev1.ResourceRequirements{Requests: c.Resources.Requests, Limits: c.Resources.Limits})(created)
+		created.Status.ContainerStatuses[i].AllocatedResources = c.Resources.Requests
+	}
+	if r.status != nil {
+		r.status(created)
+	}
+	created, err := s.client.CoreV1().Pods(ns).UpdateStatus(t.Context(), created, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// constrain creates what is not nil, and waits until a quota is counted.
+func (s *apiServer) constrain(t *testing.T, ns string, limitRange *corev1.LimitRange, quota *corev1.ResourceQuota) {
+	t.Helper()
+	if limitRange != nil {
+		limitRange.Name = "limits"
+		if _, err := s.client.CoreV1().LimitRanges(ns).Create(t.Context(), limitRange, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if quota == nil {
+		return
+	}
+	quota.Name = "quota"
+	if _, err := s.client.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "the quota's controller", func() error {
+		got, err := s.client.CoreV1().ResourceQuotas(ns).Get(t.Context(), quota.Name, metav1.GetOptions{})
+		if err == nil && len(got.Status.Used) == 0 {
+			err = fmt.Errorf("nothing is counted")
+		}
+		return err
+	})
+}
+
+// dryRun returns the pod as the API server would resize it.
+func (s *apiServer) dryRun(t *testing.T, to *corev1.Pod) (*corev1.Pod, error) {
+	t.Helper()
+	return s.client.CoreV1().Pods(to.Namespace).UpdateResize(t.Context(), to.Name, to, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+}
+
+// veto asks our checks about the same objects; who owns the pod does not matter
+// here.
+func (s *apiServer) veto(t *testing.T, p, after *corev1.Pod) *Veto {
+	t.Helper()
+	owned := p.DeepCopy()
+	owned.OwnerReferences = pod().OwnerReferences
+	if veto := Scope(Snapshot{Pod: owned, OwnerKinds: []string{"ReplicaSet"}}); veto != nil {
+		return veto
+	}
+	node, err := s.client.CoreV1().Nodes().Get(t.Context(), "node", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limitRanges, err := s.client.CoreV1().LimitRanges(p.Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quotas, err := s.client.CoreV1().ResourceQuotas(p.Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	around := &Surroundings{Node: node}
+	for i := range limitRanges.Items {
+		around.LimitRanges = append(around.LimitRanges, &limitRanges.Items[i])
+	}
+	for i := range quotas.Items {
+		around.Quotas = append(around.Quotas, &quotas.Items[i])
+	}
+	return changeTo(p, after, around)
+}

@@ -1,0 +1,54 @@
+package safety
+
+import (
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+func TestHPAWarning(t *testing.T) {
+	eighty, value := int32(80), resource.MustParse("500m")
+	share := autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &eighty}
+	of := func(name corev1.ResourceName, target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {
+		return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: target}}
+	}
+	ofContainer := func(container string) autoscalingv2.MetricSpec {
+		return autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{Name: "cpu", Container: container, Target: share}}
+	}
+	const cpu = "HorizontalPodAutoscaler web scales on 80% of cpu requests"
+	before := []func(*corev1.Pod){app(list("cpu", "1", "memory", "1Gi"), nil)}
+	less := []func(*corev1.Pod){app(list("cpu", "800m", "memory", "512Mi"), nil)}
+	type pods = []func(*corev1.Pod)
+	for _, tc := range []struct {
+		name          string
+		metrics       []autoscalingv2.MetricSpec
+		before, after pods
+		want          string
+	}{
+		{"a share of fewer requests", []autoscalingv2.MetricSpec{of("cpu", share)}, before, less, cpu + ": after this resize the same load reads as 1.25 times the utilisation"},
+		{"a share of more requests", []autoscalingv2.MetricSpec{of("cpu", share)}, less, before, cpu + ": after this resize the same load reads as 0.8 times the utilisation"},
+		{"each metric is told", []autoscalingv2.MetricSpec{of("cpu", share), of("memory", share)}, before, less, cpu + ": after this resize the same load reads as 1.25 times the utilisation; HorizontalPodAutoscaler web scales on 80% of memory requests: after this resize the same load reads as 2 times the utilisation"},
+		{"usage itself is not a share", []autoscalingv2.MetricSpec{of("cpu", autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: &value})}, before, less, ""},
+		{"a metric of something else", []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{}}}, before, less, ""},
+		{"a resource that stays", []autoscalingv2.MetricSpec{of("memory", share)}, pods{app(list("cpu", "1", "memory", "1Gi"), nil)}, pods{app(list("cpu", "800m", "memory", "1Gi"), nil)}, ""},
+		{"nothing changes", []autoscalingv2.MetricSpec{of("cpu", share)}, before, before, ""},
+		{"all containers and sidecars together, no other init container",
+			[]autoscalingv2.MetricSpec{of("cpu", share)},
+			pods{app(list("cpu", "1"), nil), second(list("cpu", "1"), nil), initContainer("init", list("cpu", "9"), nil), sidecar(list("cpu", "1"), nil)},
+			pods{app(list("cpu", "500m"), nil), second(list("cpu", "500m"), nil), initContainer("init", list("cpu", "9"), nil), sidecar(list("cpu", "1"), nil)},
+			cpu + ": after this resize the same load reads as 1.5 times the utilisation"},
+		{"a container of its own", []autoscalingv2.MetricSpec{ofContainer("app")}, pods{app(list("cpu", "1"), nil), second(nil, nil)}, pods{app(list("cpu", "800m"), nil), second(nil, nil)}, cpu + " of container app: after this resize the same load reads as 1.25 times the utilisation"},
+		{"another container", []autoscalingv2.MetricSpec{ofContainer("second")}, pods{app(list("cpu", "1"), nil), second(list("cpu", "1"), nil)}, pods{app(list("cpu", "800m"), nil), second(list("cpu", "1"), nil)}, ""},
+		{"a request is missing, so that nothing is scaled", []autoscalingv2.MetricSpec{of("cpu", share)}, pods{app(list("cpu", "1"), nil), second(nil, nil)}, pods{app(list("cpu", "800m"), nil), second(nil, nil)}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("web"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{Metrics: tc.metrics}}
+			p := pod(tc.before...)
+			if got := HPAWarning(hpa, p, sizesOf(p), sizesOf(pod(tc.after...))); got != tc.want {
+				t.Errorf("got  %q\nwant %q", got, tc.want)
+			}
+		})
+	}
+}

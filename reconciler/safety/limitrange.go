@@ -1,0 +1,94 @@
+package safety
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// outsideLimitRange foresees what the API server's LimitRanger
+// (plugin/pkg/admission/limitranger) does to a resize. It looks at all sizes of
+// the pod, those that stay included, and refuses what is outside; and it adds
+// its defaults to containers that lack a request or limit, which nobody asked
+// for.
+func (c *change) outsideLimitRange() string {
+	for _, limitRange := range c.LimitRanges {
+		for i := range limitRange.Spec.Limits {
+			item := &limitRange.Spec.Limits[i]
+			var text string
+			switch item.Type {
+			case corev1.LimitTypeContainer:
+				text = c.containersOutside(item)
+			case corev1.LimitTypePod:
+				text = broken(item, func(name corev1.ResourceName) demand { return c.after.total(c.pod, name) })
+			}
+			if text != "" {
+				return fmt.Sprintf("LimitRange %s: %s", limitRange.Name, text)
+			}
+		}
+	}
+	return ""
+}
+
+func (c *change) containersOutside(item *corev1.LimitRangeItem) string {
+	for container, size := range c.after.of(c.pod) {
+		of := func(name corev1.ResourceName) demand { return demandOf(container, size, name) }
+		if text := added(item, of); text != "" {
+			return fmt.Sprintf("container %s would be given %s", container.Name, text)
+		}
+		if text := broken(item, of); text != "" {
+			return fmt.Sprintf("container %s: %s", container.Name, text)
+		}
+	}
+	return ""
+}
+
+// added names the default that the container would be given.
+func added(item *corev1.LimitRangeItem, of func(corev1.ResourceName) demand) string {
+	text := first(item.Default, func(name corev1.ResourceName, q resource.Quantity) string {
+		if of(name).limited {
+			return ""
+		}
+		return fmt.Sprintf("a limit of %s %s", q.String(), name)
+	})
+	if text != "" {
+		return text
+	}
+	return first(item.DefaultRequest, func(name corev1.ResourceName, q resource.Quantity) string {
+		if of(name).requested {
+			return ""
+		}
+		return fmt.Sprintf("a request of %s %s", q.String(), name)
+	})
+}
+
+// broken names the constraint that refuses the sizes.
+func broken(item *corev1.LimitRangeItem, of func(corev1.ResourceName) demand) string {
+	text := first(item.Min, func(name corev1.ResourceName, q resource.Quantity) string {
+		return of(name).below(q).about("minimum %s usage per %s is %s", name, item.Type, q)
+	})
+	if text == "" {
+		text = first(item.Max, func(name corev1.ResourceName, q resource.Quantity) string {
+			return of(name).above(q).about("maximum %s usage per %s is %s", name, item.Type, q)
+		})
+	}
+	if text == "" {
+		text = first(item.MaxLimitRequestRatio, func(name corev1.ResourceName, q resource.Quantity) string {
+			return of(name).apart(q).about("%s max limit to request ratio per %s is %s", name, item.Type, q)
+		})
+	}
+	return text
+}
+
+// first returns the objection of the resource whose name comes first, so that
+// the same list gives the same answer.
+func first(list corev1.ResourceList, objection func(corev1.ResourceName, resource.Quantity) string) (text string) {
+	var of corev1.ResourceName
+	for name, q := range list {
+		if t := objection(name, q); t != "" && (text == "" || name < of) {
+			text, of = t, name
+		}
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package safety
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Kubernetes' own function is the oracle for how containers add up; what each
+// of them counts with is worked out here.
+func TestRequestsAreThoseOfTheScheduler(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	list := func() corev1.ResourceList {
+		r := corev1.ResourceList{}
+		if random.IntN(4) > 0 {
+			r[corev1.ResourceCPU] = *resource.NewMilliQuantity(random.Int64N(4000), resource.DecimalSI)
+		}
+		if random.IntN(4) > 0 {
+			r[corev1.ResourceMemory] = *resource.NewQuantity(random.Int64N(1<<33), resource.BinarySI)
+		}
+		return r
+	}
+	most := func(lists ...corev1.ResourceList) corev1.ResourceList {
+		r := corev1.ResourceList{}
+		for _, l := range lists {
+			for name, q := range l {
+				if has, ok := r[name]; !ok || q.Cmp(has) > 0 {
+					r[name] = q
+				}
+			}
+		}
+		return r
+	}
+	always := corev1.ContainerRestartPolicyAlways
+	for range 2000 {
+		pod, counted := &corev1.Pod{}, &corev1.Pod{}
+		refused := random.IntN(3) == 0
+		if refused {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible}}
+		}
+		add := func(name string, sidecar, init bool) {
+			c := corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: list()}}
+			if sidecar {
+				c.RestartPolicy = &always
+			}
+			as := c
+			if (sidecar || !init) && random.IntN(2) == 0 {
+				s := corev1.ContainerStatus{Name: name, Resources: &corev1.ResourceRequirements{Requests: list()}, AllocatedResources: list()}
+				as.Resources.Requests = most(s.Resources.Requests, s.AllocatedResources)
+				if !refused {
+					as.Resources.Requests = most(as.Resources.Requests, c.Resources.Requests)
+				}
+				if init {
+					pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, s)
+				} else {
+					pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
+				}
+			}
+			if init {
+				pod.Spec.InitContainers, counted.Spec.InitContainers = append(pod.Spec.InitContainers, c), append(counted.Spec.InitContainers, as)
+			} else {
+				pod.Spec.Containers, counted.Spec.Containers = append(pod.Spec.Containers, c), append(counted.Spec.Containers, as)
+			}
+		}
+		for i := range 1 + random.IntN(3) {
+			add(string(rune('a'+i)), false, false)
+		}
+		for i := range random.IntN(4) {
+			add(string(rune('p'+i)), random.IntN(2) == 0, true)
+		}
+		if random.IntN(4) == 0 {
+			pod.Spec.Overhead = list()
+		}
+		if random.IntN(4) == 0 {
+			pod.Spec.Resources = &corev1.ResourceRequirements{Requests: list()}
+		}
+		counted.Spec.Overhead, counted.Spec.Resources = pod.Spec.Overhead, pod.Spec.Resources
+		sum := sizing.FromResources(corev1.ResourceRequirements{Requests: resourcehelper.PodRequests(counted, resourcehelper.PodResourcesOptions{})})
+		if got, want := Requests(pod), (Usage{sum.CPU.Request, sum.Memory.Request}); got != want {
+			t.Fatalf("got %v, want %v of %+v", got, want, pod)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package sizing
+
+import "math/big"
+
+// kind is cpu or memory: the code under test, and how amounts are rounded,
+// worked out in exact fractions.
+type kind struct {
+	name    string
+	scale   func(Amount, Factor, Range) (Amount, bool)
+	unscale func(Amount, Factor) Amount
+	// unit is what is rounded to, half tells to the nearest instead of up.
+	unit int64
+	half bool
+	// most is what the largest quantity is read as.
+	most int64
+}
+
+var (
+	cpuKind    = kind{"cpu", CPU, UnscaleCPU, 1, true, mostCores * 1000}
+	memoryKind = kind{"memory", Memory, UnscaleMemory, mebibyte, false, mostBytes}
+	kinds      = []kind{cpuKind, memoryKind}
+)
+
+func integer(v int64) *big.Rat { return new(big.Rat).SetInt64(v) }
+
+func fraction(f Factor) *big.Rat {
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(f.Num), new(big.Int).SetUint64(f.Den))
+}
+
+// proportion is v × num / den.
+func proportion(v, num, den int64) *big.Rat {
+	x := new(big.Rat).Mul(integer(v), integer(num))
+	return x.Quo(x, integer(den))
+}
+
+// round gives an exact amount in whole units.
+func (k kind) round(exact *big.Rat) int64 {
+	units := new(big.Rat).Quo(exact, integer(k.unit))
+	if k.half {
+		units.Add(units, big.NewRat(1, 2))
+	}
+	whole, rest := new(big.Int).DivMod(units.Num(), units.Denom(), new(big.Int))
+	if !k.half && rest.Sign() > 0 {
+		whole.Add(whole, big.NewInt(1))
+	}
+	whole.Mul(whole, big.NewInt(k.unit))
+	if whole.Cmp(big.NewInt(k.most)) > 0 {
+		return k.most
+	}
+	return whole.Int64()
+}
+
+// exact is what scale has to return.
+func (k kind) exact(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
+	if original.Request == 0 {
+		return original, false
+	}
+	scaled := original.Request
+	if f.Num != f.Den {
+		scaled = max(1, k.round(new(big.Rat).Mul(integer(original.Request), fraction(f))))
+	}
+	desired.Request = scaled
+	if bounds.Max > 0 {
+		desired.Request = min(desired.Request, bounds.Max)
+	}
+	desired.Request = max(desired.Request, bounds.Min)
+	switch {
+	case original.Limit == 0:
+	case desired.Request == original.Request:
+		desired.Limit = original.Limit
+	case original.Limit == original.Request:
+		desired.Limit = desired.Request
+	default:
+		desired.Limit = max(desired.Request, k.round(proportion(original.Limit, desired.Request, original.Request)))
+	}
+	return desired, desired.Request != scaled
+}

@@ -1,0 +1,155 @@
+package sizing
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// input is a scaling, and what else its properties are tried with.
+type input struct {
+	original Amount
+	f        Factor
+	bounds   Range
+	// more is added to one number at a time.
+	more int64
+}
+
+// upTo returns a number from 1 to most, as often of few digits as of many.
+func upTo(r *rand.Rand, most int64) int64 {
+	return 1 + r.Int64N(most)>>r.IntN(63)
+}
+
+// someInput is any scaling of amounts as a pod of the API server can have them:
+// no limit is below its request.
+func someInput(r *rand.Rand, k kind) input {
+	in := input{f: someFactor(r), more: upTo(r, 1<<50)}
+	in.original.Request = upTo(r, k.most)
+	switch r.IntN(5) {
+	case 0: // No limit.
+	case 1:
+		in.original.Limit = in.original.Request
+	case 2: // Close by, where rounding matters.
+		in.original.Limit = min(k.most, in.original.Request+r.Int64N(2*k.unit+1))
+	default:
+		in.original.Limit = max(in.original.Request, upTo(r, k.most))
+	}
+	if r.IntN(20) == 0 {
+		in.original.Request = 0
+	}
+	for _, end := range [...]*int64{&in.bounds.Min, &in.bounds.Max} {
+		switch r.IntN(4) {
+		case 0: // Open.
+		case 1: // Close by.
+			*end = max(1, min(k.most, in.original.Request+r.Int64N(2*k.unit+1)-k.unit))
+		default:
+			*end = upTo(r, k.most)
+		}
+	}
+	if in.bounds.Max > 0 && (in.bounds.Min > in.bounds.Max || r.IntN(10) == 0) {
+		in.bounds.Min = in.bounds.Max
+	}
+	return in
+}
+
+func someFactor(r *rand.Rand) Factor {
+	f := Factor{uint64(upTo(r, 1<<62)), uint64(upTo(r, 1<<62))}
+	switch r.IntN(4) {
+	case 0: // Next to 1, or just that.
+		f.Num = max(1, f.Den+r.Uint64N(3)-1)
+	case 1: // As people have them.
+		f = Factor{1 + r.Uint64N(2000), 1 + r.Uint64N(2000)}
+	}
+	return f
+}
+
+// rules are what holds for every scaling; each tells whether got keeps to it.
+var rules = []struct {
+	name string
+	kept func(k kind, in input, got Amount) bool
+}{
+	{"what is not requested stays as it is", func(_ kind, in input, got Amount) bool {
+		return in.original.Request != 0 || got == in.original
+	}},
+	{"a request is above 0 and in bounds", func(_ kind, in input, got Amount) bool {
+		return in.original.Request == 0 || got.Request >= max(1, in.bounds.Min) && (in.bounds.Max == 0 || got.Request <= in.bounds.Max)
+	}},
+	{"nothing is more than can be read again", func(k kind, _ input, got Amount) bool {
+		return got.Request <= k.most && got.Limit <= k.most
+	}},
+	{"a limit neither comes nor goes", func(_ kind, in input, got Amount) bool {
+		return (got.Limit == 0) == (in.original.Limit == 0)
+	}},
+	{"a limit is not below its request", func(_ kind, _ input, got Amount) bool {
+		return got.Limit == 0 || got.Limit >= got.Request
+	}},
+	{"what is equal stays equal", func(_ kind, in input, got Amount) bool {
+		return in.original.Limit != in.original.Request || got.Limit == got.Request
+	}},
+	{"a limit keeps its distance, less than a unit off", func(k kind, in input, got Amount) bool {
+		if in.original.Request == 0 || got.Limit == 0 {
+			return true
+		}
+		exact := proportion(in.original.Limit, got.Request, in.original.Request)
+		if exact.Cmp(integer(k.most)) > 0 {
+			return got.Limit == k.most
+		}
+		off := exact.Sub(integer(got.Limit), exact)
+		if k.half {
+			return off.Abs(off).Cmp(big.NewRat(1, 2)) <= 0
+		}
+		return off.Sign() >= 0 && off.Cmp(integer(k.unit)) < 0
+	}},
+	{"however a factor of 1 is written, what is in bounds stays", func(k kind, in input, _ Amount) bool {
+		within := in.original.Request >= in.bounds.Min && (in.bounds.Max == 0 || in.original.Request <= in.bounds.Max)
+		again, clamped := k.scale(in.original, Factor{in.f.Num, in.f.Num}, in.bounds)
+		return !within || again == in.original && !clamped
+	}},
+	{"a larger request gives no smaller one", func(k kind, in input, got Amount) bool {
+		more := Amount{Request: in.original.Request + in.more}
+		larger, _ := k.scale(more, in.f, in.bounds)
+		return larger.Request >= got.Request
+	}},
+	{"a larger limit gives no smaller one", func(k kind, in input, got Amount) bool {
+		if in.original.Limit == 0 {
+			return true
+		}
+		larger, _ := k.scale(Amount{in.original.Request, in.original.Limit + in.more}, in.f, in.bounds)
+		return larger.Limit >= got.Limit
+	}},
+	{"a larger factor gives no smaller request, and no smaller limit but for rounding up", func(k kind, in input, got Amount) bool {
+		f := Factor{in.f.Num + uint64(in.more), in.f.Den}
+		if in.f.isOne() || f.isOne() {
+			return true // Only then memory is not rounded.
+		}
+		larger, _ := k.scale(in.original, f, in.bounds)
+		return larger.Request >= got.Request && larger.Limit > got.Limit-k.unit
+	}},
+}
+
+func TestEveryScaling(t *testing.T) {
+	const seed1, seed2 = 3, 4
+	r := rand.New(rand.NewPCG(seed1, seed2))
+	for _, k := range kinds {
+		for range 50_000 {
+			if in := someInput(r, k); !check(t, k, in) {
+				t.Fatalf("seeds %d, %d", seed1, seed2)
+			}
+		}
+	}
+}
+
+// check holds one scaling against exact fractions and all rules.
+func check(t *testing.T, k kind, in input) bool {
+	t.Helper()
+	got, clamped := k.scale(in.original, in.f, in.bounds)
+	if want, wantClamped := k.exact(in.original, in.f, in.bounds); got != want || clamped != wantClamped {
+		t.Errorf("%s %v × %v in %v is %v (clamped %v), exactly %v (%v)", k.name, in.original, in.f, in.bounds, got, clamped, want, wantClamped)
+	}
+	for _, rule := range rules {
+		if !rule.kept(k, in, got) {
+			t.Errorf("%s %v × %v in %v is %v (more: %d): not kept: %s", k.name, in.original, in.f, in.bounds, got, in.more, rule.name)
+		}
+	}
+	return !t.Failed()
+}

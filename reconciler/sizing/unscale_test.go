@@ -1,0 +1,99 @@
+package sizing
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// unscaleRules are what holds for every original that is worked out from what a
+// pod has. original is what unscale said, back what scale makes of it.
+var unscaleRules = []struct {
+	name string
+	kept func(k kind, current Amount, f Factor, original, back Amount) bool
+}{
+	{"what is not requested stays as it is", func(_ kind, current Amount, _ Factor, original, _ Amount) bool {
+		return current.Request != 0 || original == current
+	}},
+	{"an original is one that can be read again", func(k kind, current Amount, _ Factor, original, _ Amount) bool {
+		return current.Request == 0 || original.Request >= 1 && original.Request <= k.most && original.Limit <= k.most &&
+			(original.Limit == 0) == (current.Limit == 0)
+	}},
+	{"a limit is not below its request", func(_ kind, _ Amount, _ Factor, original, _ Amount) bool {
+		return original.Limit == 0 || original.Limit >= original.Request
+	}},
+	{"what is equal stays equal", func(_ kind, current Amount, _ Factor, original, _ Amount) bool {
+		return current.Limit != current.Request || original.Limit == original.Request
+	}},
+	{"a factor of 1 changes nothing", func(_ kind, current Amount, f Factor, original, _ Amount) bool {
+		return !f.isOne() || original == current
+	}},
+	{"whole units come back exactly, cpu at a factor of up to 1", func(k kind, current Amount, f Factor, original, back Amount) bool {
+		return f.Num > f.Den && k.half || !whole(k, current) || beyond(k, current, f, original) || back == current
+	}},
+	{"no other original comes nearer to a cpu request", func(k kind, current Amount, f Factor, original, back Amount) bool {
+		if !k.half || current.Request == 0 {
+			return true
+		}
+		for _, other := range [...]int64{original.Request - 1, original.Request + 1} {
+			if other < 1 || other > k.most {
+				continue
+			}
+			if to, _ := k.scale(Amount{Request: other}, f, open); distance(to.Request, current.Request) < distance(back.Request, current.Request) {
+				return false
+			}
+		}
+		return true
+	}},
+	{"a cpu limit comes back by what its request does, half a millicore off at most in either direction", func(k kind, current Amount, f Factor, original, back Amount) bool {
+		if !k.half || current.Request == 0 || current.Limit == 0 || beyond(k, current, f, original) || back.Limit == k.most {
+			return true
+		}
+		off := new(big.Rat).Sub(integer(back.Limit), proportion(current.Limit, back.Request, current.Request))
+		most := new(big.Rat).Add(integer(1), big.NewRat(back.Request, original.Request))
+		return off.Abs(off).Cmp(most.Quo(most, integer(2))) <= 0
+	}},
+	{"memory that is not whole Mi comes back less than a Mi away", func(k kind, current Amount, f Factor, original, back Amount) bool {
+		return k.half || current.Request == 0 || beyond(k, current, f, original) || distance(back.Request, current.Request) < k.unit
+	}},
+}
+
+func distance(a, b int64) int64 { return max(a-b, b-a) }
+
+func whole(k kind, a Amount) bool { return a.Request%k.unit == 0 && a.Limit%k.unit == 0 }
+
+// beyond tells whether no original that can be read is large enough, or, at a
+// factor that turns a byte into more than a Mi, small enough.
+func beyond(k kind, current Amount, f Factor, original Amount) bool {
+	return original.Request == k.most || original.Limit == k.most ||
+		!k.half && fraction(f).Cmp(integer(min(k.unit, max(1, current.Request)))) > 0
+}
+
+func TestEveryUnscaling(t *testing.T) {
+	const seed1, seed2 = 5, 6
+	r := rand.New(rand.NewPCG(seed1, seed2))
+	for _, k := range kinds {
+		for range 50_000 {
+			in := someInput(r, k)
+			if r.IntN(2) == 0 { // As most memory is.
+				in.original.Request = (in.original.Request + k.unit - 1) / k.unit * k.unit
+				in.original.Limit = (in.original.Limit + k.unit - 1) / k.unit * k.unit
+			}
+			if !checkUnscaling(t, k, in.original, in.f) {
+				t.Fatalf("seeds %d, %d", seed1, seed2)
+			}
+		}
+	}
+}
+
+func checkUnscaling(t *testing.T, k kind, current Amount, f Factor) bool {
+	t.Helper()
+	original := k.unscale(current, f)
+	back, _ := k.scale(original, f, open)
+	for _, rule := range unscaleRules {
+		if !rule.kept(k, current, f, original, back) {
+			t.Errorf("%s %v / %v is %v, which is scaled to %v: not kept: %s", k.name, current, f, original, back, rule.name)
+		}
+	}
+	return !t.Failed()
+}

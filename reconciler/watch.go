@@ -1,0 +1,231 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+// watch makes changes in the cluster queue the pods concerned.
+func (r *Reconciler) watch() error {
+	core := r.factory.Core().V1()
+	watched := []struct {
+		informer cache.SharedIndexInformer
+		changed  func(old, obj any)
+	}{
+		{core.Pods().Informer(), r.podChanged},
+		{core.Nodes().Informer(), r.nodeChanged},
+		{core.LimitRanges().Informer(), func(old, obj any) {
+			r.enqueueHeld(namespaceOf(old, obj), contract.LimitRangeViolation)
+		}},
+		{core.ResourceQuotas().Informer(), r.quotaChanged},
+		// Autoscalers decide nothing: a plan that is asked for tells of them.
+		{r.factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(), func(any, any) {}},
+	}
+	for _, w := range watched {
+		if err := w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
+			cache.DefaultWatchErrorHandler(ctx, reflector, err)
+			r.unread.Store(&err)
+		}); err != nil {
+			return fmt.Errorf("watch the cluster: %w", err)
+		}
+		if _, err := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(obj any) { w.changed(nil, obj) },
+			UpdateFunc: func(old, obj any) { w.changed(old, obj) },
+			DeleteFunc: func(obj any) {
+				if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+					obj = gone.Obj
+				}
+				w.changed(obj, nil)
+			},
+		}); err != nil {
+			return fmt.Errorf("watch the cluster: %w", err)
+		}
+	}
+	return nil
+}
+
+// podChanged queues a pod, and those of its node that wait for room.
+func (r *Reconciler) podChanged(old, obj any) {
+	before, _ := old.(*corev1.Pod)
+	pod, _ := obj.(*corev1.Pod)
+	roomier := ""
+	switch {
+	case pod == nil:
+		roomier = r.usage.remove(before.UID)
+		pod = before
+	case before != nil && before.ResourceVersion == pod.ResourceVersion:
+		return // A new list shows what is known already.
+	default:
+		if before != nil && before.UID != pod.UID {
+			roomier = r.usage.remove(before.UID)
+		}
+		if node := r.usage.set(pod); node != "" {
+			roomier = node
+		}
+	}
+	r.enqueue(pod)
+	if roomier != "" {
+		r.enqueueHeld(roomier, contract.NodeCapacity)
+	}
+}
+
+// quotaChanged queues the pods that wait for a quota, if it has more room than
+// before: each pod that comes takes some.
+func (r *Reconciler) quotaChanged(old, obj any) {
+	before, _ := old.(*corev1.ResourceQuota)
+	quota, _ := obj.(*corev1.ResourceQuota)
+	if before != nil && quota != nil && !roomierQuota(before, quota) {
+		return
+	}
+	r.enqueueHeld(namespaceOf(old, obj), contract.QuotaExceeded)
+}
+
+// roomierQuota tells whether a quota has more room than before, or counts
+// otherwise.
+func roomierQuota(before, now *corev1.ResourceQuota) bool {
+	if !apiequality.Semantic.DeepEqual(before.Spec, now.Spec) || len(before.Status.Used) != len(now.Status.Used) || len(before.Status.Hard) != len(now.Status.Hard) {
+		return true
+	}
+	for name, used := range now.Status.Used {
+		hard, usedBefore, hardBefore := now.Status.Hard[name], before.Status.Used[name], before.Status.Hard[name]
+		if used.Cmp(usedBefore) < 0 || hard.Cmp(hardBefore) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// nodeChanged queues the pods of a node whose sizes may depend on the change.
+func (r *Reconciler) nodeChanged(old, obj any) {
+	before, _ := old.(*corev1.Node)
+	node, _ := obj.(*corev1.Node)
+	switch {
+	case node == nil:
+		r.enqueueNode(before.Name)
+	case before == nil || !r.sameType(before, node):
+		r.enqueueNode(node.Name)
+	case !sameRoom(before, node):
+		r.enqueueHeld(node.Name, contract.NodeCapacity, contract.NodePressure, contract.ResizeInfeasible, contract.ResizeError)
+	}
+}
+
+// sameType tells whether two states of a node have the same labels that tell
+// its type.
+func (r *Reconciler) sameType(a, b *corev1.Node) bool {
+	for _, label := range r.Planner.NodeTypes.Labels() {
+		if a.Labels[label] != b.Labels[label] {
+			return false
+		}
+	}
+	return true
+}
+
+// sameRoom tells whether two states of a node have the same room for pods.
+func sameRoom(a, b *corev1.Node) bool {
+	return a.Status.Allocatable.Cpu().Equal(*b.Status.Allocatable.Cpu()) &&
+		a.Status.Allocatable.Memory().Equal(*b.Status.Allocatable.Memory()) &&
+		maps.Equal(pressures(a), pressures(b))
+}
+
+func pressures(n *corev1.Node) map[corev1.NodeConditionType]bool {
+	under := map[corev1.NodeConditionType]bool{}
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Status == corev1.ConditionTrue {
+			under[c.Type] = true
+		}
+	}
+	return under
+}
+
+func namespaceOf(objects ...any) string {
+	for _, obj := range objects {
+		if o, ok := obj.(interface{ GetNamespace() string }); ok {
+			return o.GetNamespace()
+		}
+	}
+	return ""
+}
+
+func nameOf(pod *corev1.Pod) types.NamespacedName {
+	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+}
+
+func (r *Reconciler) enqueue(pod *corev1.Pod) { r.queue.Add(nameOf(pod)) }
+
+// enqueueNode queues the pods of a node.
+func (r *Reconciler) enqueueNode(node string) {
+	pods, err := r.podIndex.ByIndex(byNode, node)
+	if err != nil {
+		// Only an index that was never added gives an error.
+		panic(fmt.Sprintf("reconciler: pods by node: %v", err))
+	}
+	for _, obj := range pods {
+		r.enqueue(obj.(*corev1.Pod))
+	}
+}
+
+// enqueueHeld queues the pods of a namespace or node that were last left alone for
+// one of these reasons. Those that are being planned now see the count go up.
+func (r *Reconciler) enqueueHeld(place string, reasons ...contract.Reason) {
+	r.changes.Add(1)
+	for _, pod := range r.ledger.held(place, reasons...) {
+		r.queue.Add(pod)
+	}
+}
+
+// enqueueNamespace queues all pods of a namespace.
+func (r *Reconciler) enqueueNamespace(namespace string) {
+	for _, pod := range all(r.pods.Pods(namespace).List) {
+		r.enqueue(pod)
+	}
+}
+
+// enqueueAffected queues the pods for which the rules say something else than
+// what they were last planned with, and those that never were.
+func (r *Reconciler) enqueueAffected(now rules) {
+	for _, pod := range all(r.pods.List) {
+		before, ok := r.ledger.plannedWith(nameOf(pod))
+		if !ok || r.affected(pod, before, now) {
+			r.enqueue(pod)
+			continue
+		}
+		r.ledger.unaffected(nameOf(pod), before, now)
+	}
+}
+
+func (r *Reconciler) affected(pod *corev1.Pod, before, now rules) bool {
+	heldBefore, _ := before.holds.Of(pod.Namespace, pod.Name, pod.UID)
+	heldNow, _ := now.holds.Of(pod.Namespace, pod.Name, pod.UID)
+	if heldBefore.Kind != heldNow.Kind {
+		return true
+	}
+	if before.table == now.table {
+		return false
+	}
+	node := r.node(pod)
+	a, b := r.Planner.rule(pod, node, before.table), r.Planner.rule(pod, node, now.table)
+	return !a.sizesAs(&b)
+}
+
+// rules are what people have said of pods' sizes.
+type rules struct {
+	table *ratios.Table
+	holds *hold.Table
+}
+
+// rules returns what is in force; false while it is not known.
+func (r *Reconciler) rules() (rules, bool) {
+	holds, err := r.Holds.Ready()
+	table := r.Ratios.Table()
+	return rules{table, holds}, err == nil && table != nil
+}

@@ -1,0 +1,27 @@
+package server
+
+import (
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+func holdMessages(holds []hold.Hold) []*workloadresizerv1.Hold {
+	all := make([]*workloadresizerv1.Hold, len(holds))
+	for i, h := range holds {
+		all[i] = holdMessage(h)
+	}
+	return all
+}
+
+func holdMessage(h hold.Hold) *workloadresizerv1.Hold {
+	kind := workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
+	if h.Kind == hold.Restore {
+		kind = workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
+	}
+	return &workloadresizerv1.Hold{
+		Kind:  kind,
+		Scope: &workloadresizerv1.HoldScope{AllNamespaces: h.Scope == hold.Scope{}, Namespace: h.Scope.Namespace, Pod: h.Scope.Pod},
+		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author,
+		CreateTime: timestamp(h.Since), ExpireTime: timestamp(h.Expires),
+	}
+}

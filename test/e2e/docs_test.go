@@ -15,7 +15,7 @@ import (
 // make run, so the tools are told where this one is.
 func (c *cluster) documentation(t *testing.T) {
 	s := c.serveReady(t)
-	c.awaitSettled(t, s, ns)
+	c.awaitSettled(t, s, "") // "plan -A" is one of the commands.
 	root, err := localcluster.Root()
 	if err != nil {
 		t.Fatal(err)

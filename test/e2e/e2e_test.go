@@ -34,6 +34,22 @@ func TestJourneys(t *testing.T) {
 	t.Run("the server has no rights", c.withoutRights)
 	t.Run("killed between any two writes, the server goes on", c.killedBetweenWrites)
 	t.Run("the API server is gone for a while", c.apiServerGone)
+	t.Run("pods are restored, and sized again", c.restore)
+	t.Run("everything is restored", c.restoreEverything)
+	t.Run("killed while it restores, the server ends that", c.killedWhileRestoring)
+	t.Run("a paused namespace stays as it is", c.pause)
+	t.Run("a quota makes room", c.quota)
+	t.Run("a limit range is deleted", c.limitRange)
+	t.Run("a neighbour leaves a full node", c.nodeCapacity)
+	t.Run("a vertical autoscaler comes and is turned off", c.verticalAutoscaler)
+	t.Run("a horizontal autoscaler scales by utilisation", c.horizontalAutoscaler)
+	t.Run("somebody else resizes a pod", c.externallyResized)
+	t.Run("pods have rules of their own", c.ruledPods)
+	t.Run("pods are sized anew at a steady rate", c.pacedRealignment)
+	t.Run("originals are forged", c.forgedOriginals)
+	t.Run("events are told once", c.toldOnce)
+	t.Run("the metrics count what nodes carry out", c.actuationCounted)
+	t.Run("the API server is asked before", c.serverSidePreview)
 	t.Run("grpcurl lists and calls the services", c.grpcurl)
 	t.Run("resizectl", c.resizectl)
 	t.Run("the examples of the documentation", c.documentation)
@@ -146,8 +162,8 @@ func (s *server) plans(t *testing.T, namespace string) map[string]*workloadresiz
 	return plans
 }
 
-// awaitSettled waits until nothing is left to resize in a namespace and every
-// pod that was to be recorded is.
+// awaitSettled waits until nothing is left to resize in a namespace, in all if it
+// is empty, and every pod that was to be recorded is.
 func (c *cluster) awaitSettled(t *testing.T, s *server, namespace string) {
 	t.Helper()
 	localcluster.Eventually(t, "all pods of "+namespace+" to have their sizes", func() error {

@@ -104,7 +104,7 @@ func decode(t *testing.T, text string, into any) {
 
 func (c *cluster) resizectl(t *testing.T) {
 	s := c.serveReady(t)
-	c.awaitSettled(t, s, ns)
+	c.awaitSettled(t, s, "") // "plan -A" is one of the commands.
 	byOS := c.serveReady(t, "--dry-run", "--node-type-label", "kubernetes.io/os")
 	byPool := c.serveReady(t, "--dry-run", "--node-type-label", "example.com/pool")
 	for _, tc := range []struct {

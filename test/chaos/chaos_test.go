@@ -1,0 +1,98 @@
+package chaos
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/test/statuswriter"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "seed of what happens at random; 0 takes another one each time")
+
+// suite is a control plane with played kubelets.
+type suite struct {
+	config *rest.Config
+	// token is an administrator's, for requests through a proxy.
+	token string
+}
+
+func TestChaos(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	s := &suite{config: cluster.Config()}
+	s.config.ContentType = runtime.ContentTypeProtobuf
+	s.config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	s.token = administrator(t, s.config)
+	statuswriter.Start(t, s.config, statuswriter.Options{})
+
+	t.Run("killed around each step", s.killedAroundEachStep)
+	t.Run("killed at random writes", s.killedAtRandomWrites)
+	t.Run("each failure on each step", s.eachFailureOnEachStep)
+	t.Run("what never works is tried at growing pauses", s.growingPauses)
+	t.Run("watches that break", s.brokenWatches)
+	t.Run("one call in five fails", s.oneCallInFiveFails)
+	t.Run("pods that are replaced under their names", s.namesakes)
+	t.Run("events that are repeated", s.repeatedEvents)
+	t.Run("a resize that arrives late", s.lateResize)
+}
+
+// random returns a source of random numbers that the log tells how to repeat.
+func random(t *testing.T) *rand.Rand {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("repeat with -seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// administrator creates a ServiceAccount that may do anything and returns a
+// token of it.
+func administrator(t *testing.T, config *rest.Config) string {
+	t.Helper()
+	const name, namespace = "chaos", metav1.NamespaceDefault
+	client := kubernetes.NewForConfigOrDie(config)
+	steps := []func(context.Context) error{
+		func(ctx context.Context) error {
+			_, err := client.CoreV1().ServiceAccounts(namespace).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: name},
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+				Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}},
+			}, metav1.CreateOptions{})
+			return err
+		},
+	}
+	for _, step := range steps {
+		if err := step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// through returns the configuration of a client behind a proxy.
+func (s *suite) through(p *localcluster.Proxy) *rest.Config {
+	return &rest.Config{
+		Host: p.URL, BearerToken: s.token, TLSClientConfig: rest.TLSClientConfig{CAData: p.CA},
+		ContentConfig: s.config.ContentConfig, QPS: -1,
+	}
+}

@@ -1,0 +1,70 @@
+package chaos
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+// holds are set by tests; reconcilers follow them.
+type holds struct {
+	mu      sync.Mutex
+	now     []hold.Hold
+	inForce *hold.Table
+	watches []chan struct{}
+}
+
+func newHolds() *holds { return &holds{inForce: hold.NewTable(nil)} }
+
+// Ready implements reconciler.Holds.
+func (h *holds) Ready() (*hold.Table, error) { return h.table(), nil }
+
+func (h *holds) table() *hold.Table {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.inForce
+}
+
+// Watch implements reconciler.Holds.
+func (h *holds) Watch() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := make(chan struct{}, 1)
+	h.watches = append(h.watches, w)
+	return w
+}
+
+// Prune implements reconciler.Holds; no round is as long as pods of holds may be
+// gone.
+func (h *holds) Prune(context.Context, func(hold.Scope) bool) error { return nil }
+
+// put adds a hold, in place of the one that the scope has.
+func (h *holds) put(kind hold.Kind, scope hold.Scope) {
+	h.change(func(now []hold.Hold) []hold.Hold {
+		return append(without(now, scope), hold.Hold{Kind: kind, Scope: scope})
+	})
+}
+
+// release ends the hold of a scope, if it has one.
+func (h *holds) release(scope hold.Scope) {
+	h.change(func(now []hold.Hold) []hold.Hold { return without(now, scope) })
+}
+
+func without(now []hold.Hold, scope hold.Scope) []hold.Hold {
+	return slices.DeleteFunc(now, func(h hold.Hold) bool { return h.Scope == scope })
+}
+
+func (h *holds) change(to func([]hold.Hold) []hold.Hold) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = to(h.now)
+	h.inForce = hold.NewTable(h.now)
+	for _, w := range h.watches {
+		select {
+		case w <- struct{}{}:
+		default: // It has not yet looked at the change before.
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package chaos
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// writeTimeout bounds each write of a reconciler; short, so that what hangs does
+// not hang for long.
+const writeTimeout = 2 * time.Second
+
+// incarnation is one run of a reconciler, from empty caches on.
+type incarnation struct {
+	registry *prometheus.Registry
+	cancel   context.CancelFunc
+	ended    chan struct{}
+}
+
+// start starts a reconciler in the world that reads by one configuration and
+// writes by another. It ends with the test if it is not stopped before.
+func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
+	t.Helper()
+	writes = reconciler.WriterConfig(writes, writeTimeout)
+	i := &incarnation{registry: prometheus.NewRegistry(), ended: make(chan struct{})}
+	store := ratios.NewStore(w.ratios)
+	r, err := reconciler.New(reconciler.Config{
+		Client: kubernetes.NewForConfigOrDie(reads), Dynamic: dynamic.NewForConfigOrDie(reads),
+		Writer: kubernetes.NewForConfigOrDie(writes), Asker: kubernetes.NewForConfigOrDie(writes),
+		Ratios: store, Holds: w.holds,
+		Planner: reconciler.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: reconciler.OverrideExternal},
+		Events:  reconciler.NoEvents(), Metrics: i.registry, Workers: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Failures are what is wanted here, so that nothing is said about them.
+	var ctx context.Context
+	ctx, i.cancel = context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
+	var running sync.WaitGroup
+	for _, run := range []func(context.Context) error{store.Run, r.Run} {
+		running.Go(func() {
+			if err := run(ctx); err != nil {
+				t.Errorf("a reconciler ended with %v", err)
+			}
+		})
+	}
+	go func() {
+		running.Wait()
+		close(i.ended)
+	}()
+	t.Cleanup(func() { i.stop(t) })
+	return i
+}
+
+// stop ends it, and returns once it writes nothing any more.
+func (i *incarnation) stop(t *testing.T) {
+	t.Helper()
+	i.cancel()
+	select {
+	case <-i.ended:
+	case <-time.After(localcluster.Patience):
+		t.Error("a reconciler does not end")
+	}
+}
+
+// planned is how many pods it has planned.
+func (i *incarnation) planned(t *testing.T) int {
+	t.Helper()
+	families, err := i.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, family := range families {
+		if family.GetName() == "workload_resizer_pods" {
+			for _, m := range family.GetMetric() {
+				sum += m.GetGauge().GetValue()
+			}
+		}
+	}
+	return int(sum)
+}

@@ -1,0 +1,142 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+)
+
+// fate is what becomes of the write at which a process is killed.
+type fate int
+
+const (
+	// lost: the API server never hears of it.
+	lost fate = iota
+	// done: the API server carries it out, and the process never knows.
+	done
+	// late: the API server carries it out once the next process is at work.
+	late
+)
+
+// String implements fmt.Stringer.
+func (f fate) String() string { return [...]string{"lost", "done", "late"}[f] }
+
+// mortal passes requests on until a process is killed at one of its writes. A
+// dead process writes nothing.
+type mortal struct {
+	// next is not known before the client is made.
+	next http.RoundTripper
+	fate fate
+	// heir is called at the write that heirIn counts down to, for what a dead
+	// process has left on its way.
+	heir   func()
+	heirIn int
+	// dead is closed at the death, after a write that is done.
+	dead chan struct{}
+
+	mu sync.Mutex
+	// left is how many writes are left, the one at which it dies included;
+	// below 0 it never dies.
+	left int
+	// wrote are the steps that were written, the last one included.
+	wrote []string
+	// bequest sends the write that is late.
+	bequest func()
+}
+
+var errDead = errors.New("the process is dead")
+
+// wrap returns the configuration of a client that dies.
+func (m *mortal) wrap(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		m.next = next
+		return m
+	})
+	return config
+}
+
+// RoundTrip implements http.RoundTripper.
+func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		return m.next.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	subresource := ""
+	if strings.HasSuffix(r.URL.Path, "/resize") {
+		subresource = "resize"
+	}
+	m.mu.Lock()
+	if m.left == 0 {
+		m.mu.Unlock()
+		return nil, errDead
+	}
+	if m.heirIn--; m.heir != nil && m.heirIn < 0 {
+		m.heir()
+		m.heir = nil
+	}
+	m.left--
+	dies := m.left == 0
+	m.wrote = append(m.wrote, stepOf(subresource, body))
+	m.mu.Unlock()
+
+	send := func(ctx context.Context) (*http.Response, error) {
+		again := r.Clone(ctx)
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		return m.next.RoundTrip(again)
+	}
+	if !dies {
+		return send(r.Context())
+	}
+	switch m.fate {
+	case lost:
+	case done:
+		answer, err := send(r.Context())
+		if err == nil && answer.StatusCode == http.StatusConflict {
+			// That was no write. It dies at the next one.
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.left, m.wrote = 1, m.wrote[:len(m.wrote)-1]
+			return answer, nil
+		}
+		drop(answer, err)
+	case late:
+		m.bequest = func() { drop(send(context.WithoutCancel(r.Context()))) }
+	}
+	close(m.dead)
+	return nil, errDead
+}
+
+// drop closes an answer that nobody reads.
+func drop(answer *http.Response, err error) {
+	if err == nil {
+		_ = answer.Body.Close()
+	}
+}
+
+// stepOf names the step of the reconciler that a write is.
+func stepOf(subresource string, body []byte) string {
+	has := func(text string) bool { return bytes.Contains(body, []byte(text)) }
+	switch {
+	case subresource == "resize":
+		return "resize"
+	case has(`"managedFields"`):
+		return "clean"
+	case has("/original-") && has("/applied-at"):
+		return "record"
+	case has("/original-"):
+		return "originals"
+	case has("/applied-at"):
+		return "applied"
+	}
+	return "unknown"
+}

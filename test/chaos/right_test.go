@@ -1,0 +1,127 @@
+package chaos
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// right tells whether a pod is as it should be in the end, all that people have
+// said taken into account; the error says what is not. A paused pod may be
+// anything.
+func (w *world) right(key types.NamespacedName) error {
+	w.mu.Lock()
+	created, tbl := w.created[key], w.table
+	nodeType := w.nodeTypes[created.Spec.NodeName]
+	w.mu.Unlock()
+	pod := w.pod(key)
+	if pod == nil || pod.UID != created.UID {
+		return fmt.Errorf("%s is not there", key)
+	}
+	sizes, annotations := tbl.sizesFor(created, nodeType), sizedFor(created, nodeType)
+	switch h, _ := w.holds.table().Of(key.Namespace, key.Name, pod.UID); h.Kind {
+	case hold.Pause:
+		return nil
+	case hold.Restore:
+		sizes, annotations = sizesOf(created), nil
+	}
+	if got := sizesOf(pod); got != sizes {
+		return fmt.Errorf("%s on %s has %q, want %q; it was created with %q", key, nodeType, got, sizes, sizesOf(created))
+	}
+	if heldBack(created) && sizes == sizesOf(created) {
+		// Where nothing was done to a pod and nothing can be, nothing need
+		// be recorded either; what is must be right.
+		maps.DeleteFunc(annotations, func(key, _ string) bool { return pod.Annotations[key] == "" })
+	}
+	if err := compareAnnotations(pod.Annotations, annotations); err != nil {
+		return fmt.Errorf("%s on %s: %w", key, nodeType, err)
+	}
+	return nil
+}
+
+// allRight is right for all pods.
+func (w *world) allRight() error {
+	for _, key := range w.keys() {
+		if err := w.right(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) awaitAllRight(t *testing.T, when string) {
+	t.Helper()
+	localcluster.Eventually(t, "all pods to be right "+when, w.allRight)
+}
+
+// heldBack tells whether something of the pod cannot be resized without a restart.
+func heldBack(created *corev1.Pod) bool {
+	return slices.ContainsFunc(resizable(created), func(c *corev1.Container) bool {
+		return restarts(c, corev1.ResourceCPU) || restarts(c, corev1.ResourceMemory)
+	})
+}
+
+// sizedFor are the annotations of a pod that was sized for a node type, without
+// the time.
+func sizedFor(created *corev1.Pod, nodeType string) map[string]string {
+	annotations := map[string]string{contract.AppliedInstanceType: nodeType}
+	for _, c := range resizable(created) {
+		for original, list := range map[contract.Original]corev1.ResourceList{
+			contract.CPURequest: c.Resources.Requests, contract.CPULimit: c.Resources.Limits,
+			contract.MemoryRequest: c.Resources.Requests, contract.MemoryLimit: c.Resources.Limits,
+		} {
+			name := corev1.ResourceCPU
+			if original == contract.MemoryRequest || original == contract.MemoryLimit {
+				name = corev1.ResourceMemory
+			}
+			if q, ok := list[name]; ok {
+				annotations[original.Key(c.Name)] = q.String()
+			}
+		}
+	}
+	return annotations
+}
+
+// compareAnnotations compares those of the contract; quantities by their value.
+func compareAnnotations(got, want map[string]string) error {
+	for key, value := range got {
+		switch wanted, ok := want[key]; {
+		case !strings.HasPrefix(key, contract.Prefix):
+		case key == contract.AppliedAt:
+			if _, err := time.Parse(time.RFC3339, value); err != nil {
+				return err
+			}
+		case !ok:
+			return fmt.Errorf("annotation %s: %q should not be there", key, value)
+		case value != wanted && !equalQuantities(value, wanted):
+			return fmt.Errorf("annotation %s: %q, want %q", key, value, wanted)
+		}
+	}
+	for key, value := range want {
+		if _, ok := got[key]; !ok {
+			return fmt.Errorf("annotation %s is missing, want %q", key, value)
+		}
+	}
+	_, applied := want[contract.AppliedInstanceType]
+	if _, ok := got[contract.AppliedAt]; ok != applied {
+		return fmt.Errorf("annotation %s: %v that it is there, want %v", contract.AppliedAt, ok, applied)
+	}
+	return nil
+}
+
+func equalQuantities(a, b string) bool {
+	x, err := resource.ParseQuantity(a)
+	y, also := resource.ParseQuantity(b)
+	return err == nil && also == nil && x.Cmp(y) == 0
+}

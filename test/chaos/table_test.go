@@ -1,0 +1,89 @@
+package chaos
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// table is a ratio table as a person would write it.
+type table struct {
+	baseline string
+	// cpu and memory are performances by node type, as decimals.
+	cpu, memory map[string]string
+	// The ends of the bounds, in millicores and bytes; 0 is open.
+	cpuMin, cpuMax, memoryMin, memoryMax int64
+}
+
+var nodeTypes = []string{"n2d", "n4", "c3", "t2a"}
+
+// randomTable returns a table that has all node types.
+func randomTable(r *rand.Rand) *table {
+	t := &table{
+		baseline: nodeTypes[r.IntN(len(nodeTypes))],
+		cpu:      map[string]string{}, memory: map[string]string{},
+	}
+	memoryDiffers := r.IntN(3) > 0
+	for _, nodeType := range nodeTypes {
+		t.cpu[nodeType] = fmt.Sprintf("%.2f", float64(50+r.IntN(250))/100)
+		t.memory[nodeType] = "1"
+		if memoryDiffers {
+			t.memory[nodeType] = fmt.Sprintf("%.2f", float64(80+r.IntN(60))/100)
+		}
+	}
+	if r.IntN(4) > 0 {
+		t.cpuMin, t.cpuMax = []int64{0, 20, 50, 100}[r.IntN(4)], []int64{0, 1000, 4000, 16000}[r.IntN(4)]
+		t.memoryMin, t.memoryMax = []int64{0, 32 * mebibyte, 64 * mebibyte}[r.IntN(3)], []int64{0, 1 << 30, 32 << 30}[r.IntN(3)]
+	}
+	return t
+}
+
+// simpleTable has n4 at a cpu performance of its own, and n2d as the baseline.
+func simpleTable(n4 string) *table {
+	return &table{
+		baseline: "n2d",
+		cpu:      map[string]string{"n2d": "1", "n4": n4},
+		memory:   map[string]string{"n2d": "1", "n4": "1"},
+	}
+}
+
+// update is the table as a source of ratios reports it.
+func (t *table) update() ratios.Update {
+	layer := &ratios.Layer{
+		Baseline: t.baseline,
+		Ratios:   map[string]ratios.Ratio{},
+		Bounds: &ratios.Bounds{
+			CPU:    ratios.Range{Min: t.cpuMin, Max: t.cpuMax},
+			Memory: ratios.Range{Min: t.memoryMin, Max: t.memoryMax},
+		},
+	}
+	for nodeType := range t.cpu {
+		layer.Ratios[nodeType] = ratios.Ratio{CPUPerf: float(t.cpu[nodeType]), MemoryPerf: float(t.memory[nodeType])}
+	}
+	return ratios.Update{Layer: layer}
+}
+
+func float(decimal string) float64 {
+	f, err := strconv.ParseFloat(decimal, 64)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// factors are what cpu and memory are multiplied by on a node type.
+func (t *table) factors(nodeType string) (cpu, memory *big.Rat) {
+	return quotient(t.cpu[t.baseline], t.cpu[nodeType]), quotient(t.memory[t.baseline], t.memory[nodeType])
+}
+
+func quotient(a, b string) *big.Rat {
+	x, ok := new(big.Rat).SetString(a)
+	y, also := new(big.Rat).SetString(b)
+	if !ok || !also {
+		panic(fmt.Sprintf("%q or %q is no number", a, b))
+	}
+	return x.Quo(x, y)
+}

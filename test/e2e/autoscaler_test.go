@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// vpaKind is as much of the VerticalPodAutoscaler's definition as the API server
+// needs; nothing here acts on one.
+const vpaKind = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: verticalpodautoscalers.autoscaling.k8s.io
+  annotations: { api-approved.kubernetes.io: "https://github.com/kubernetes/kubernetes/pull/63797" }
+spec:
+  group: autoscaling.k8s.io
+  scope: Namespaced
+  names: { kind: VerticalPodAutoscaler, plural: verticalpodautoscalers, singular: verticalpodautoscaler, listKind: VerticalPodAutoscalerList }
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
+`
+
+func vpa(namespace, mode string) []byte {
+	return fmt.Appendf(nil, `
+apiVersion: autoscaling.k8s.io/v1
+kind: VerticalPodAutoscaler
+metadata: { name: tuner, namespace: %s }
+spec:
+  targetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+  updatePolicy: { updateMode: "%s" }
+`, namespace, mode)
+}
+
+// verticalAutoscaler leaves the pods of a workload to a VerticalPodAutoscaler
+// that comes while the server runs, as does its kind.
+func (c *cluster) verticalAutoscaler(t *testing.T) {
+	const namespace = "vpa"
+	s := c.serveReady(t)
+	c.apply(t, []byte(vpaKind))
+	c.namespace(t, namespace)
+	c.deploy(t, namespace,
+		app{name: "web", nodeType: "n4", requests: small},
+		app{name: "beside", nodeType: "n4", requests: small})
+	c.awaitCPU(t, namespace, "web", "80m")
+	localcluster.Eventually(t, "the API server to take VerticalPodAutoscalers", func() error {
+		return localcluster.Apply(t.Context(), c.Config(), vpa(namespace, "Auto"))
+	})
+	web := c.one(t, namespace, "web")
+	c.awaitLeftAlone(t, s, web, "ActiveVPA", "VerticalPodAutoscaler tuner sizes the pod's workload")
+
+	c.reconfigure(t, s, withN4("1.6"))
+	c.awaitCPU(t, namespace, "beside", "63m")
+	c.checkCPU(t, namespace, "web", "80m")
+
+	c.apply(t, vpa(namespace, "Off"))
+	c.awaitCPU(t, namespace, "web", "63m")
+}
+
+// horizontalAutoscaler is told what a resize means to it, and holds nothing up.
+func (c *cluster) horizontalAutoscaler(t *testing.T) {
+	const namespace = "hpa"
+	s := c.serveReady(t, "--dry-run")
+	c.namespace(t, namespace)
+	share, most := int32(80), int32(1)
+	if _, err := c.client.AutoscalingV2().HorizontalPodAutoscalers(namespace).Create(t.Context(), &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Name: "scaler"},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
+			MaxReplicas:    most,
+			Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+				Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &share},
+			}}},
+		},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.deploy(t, namespace, app{name: "web", nodeType: "n4", requests: small})
+	web := c.one(t, namespace, "web")
+	s.awaitReason(t, web, workloadresizerv1.Decision_DECISION_RESIZE, "HPAUtilization")
+	wants(t, s.resizectl(t, 1, "plan", "-n", namespace, web.Name), "100m → 80m",
+		"would be resized: HPAUtilization: HorizontalPodAutoscaler scaler scales on 80% of cpu requests: after this resize the same load reads as 1.25 times the utilisation")
+
+	c.restart(t, s)
+	c.awaitCPU(t, namespace, "web", "80m")
+	c.awaitEvent(t, namespace, web.UID, "Resized", "app: cpu 100m → 80m")
+}

@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// pacedRules are two kinds of pods, to be made wrong by unlike amounts.
+const pacedRules = `
+podLabels:
+  example.com/wrong:
+    little: { nodeTypes: { n4: { cpuPerf: %s, memPerf: 1.0 } } }
+    much: { nodeTypes: { n4: { cpuPerf: %s, memPerf: 1.0 } } }
+`
+
+// pacedRealignment changes what twelve sized pods should have: they are sized
+// anew at the rate that was asked for, the most wrong first.
+func (c *cluster) pacedRealignment(t *testing.T) {
+	const namespace, each, rate = "paced", 6, 2
+	c.configure(t, withRules(fmt.Sprintf(pacedRules, "1.25", "1.25")))
+	quick := c.serveReady(t)
+	c.namespace(t, namespace)
+	kinds := []string{"little", "much"}
+	for _, kind := range kinds {
+		c.deploy(t, namespace, app{name: kind, nodeType: "n4", replicas: each, requests: small, labels: map[string]string{"example.com/wrong": kind}})
+	}
+	for _, kind := range kinds {
+		c.awaitCPU(t, namespace, kind, "80m")
+	}
+	c.awaitSettled(t, quick, "") // No other pod is to take turns.
+	if err := quick.Stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	resized := &resizes{namespace: namespace}
+	proxy := localcluster.ProxyForTest(t, c.Config(), resized.see)
+	s := c.serve(t, c.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)), fmt.Sprintf("--realign-rate=%d", rate))
+	awaitReadyz(t, s, http.StatusOK, "ok")
+	begin := time.Now()
+	c.reconfigure(t, s, withRules(fmt.Sprintf(pacedRules, "1.3", "2.0")))
+	localcluster.Eventually(t, "pods to wait for their turn", func() error {
+		if waiting := s.metric(t, "workload_resizer_realign_backlog"); waiting < each {
+			return fmt.Errorf("%v wait", waiting)
+		}
+		return nil
+	})
+	c.awaitCPU(t, namespace, "much", "50m")
+	c.awaitCPU(t, namespace, "little", "77m")
+	if took, least := time.Since(begin), 2*each*time.Second/rate; took < least {
+		t.Errorf("%d pods took %s at %d per second, want at least %s", 2*each, took, rate, least)
+	}
+	if waiting := s.metric(t, "workload_resizer_realign_backlog"); waiting != 0 {
+		t.Errorf("%v pods wait in the end", waiting)
+	}
+	order := resized.seen()
+	if len(order) != 2*each {
+		t.Fatalf("%d resizes, want one per pod: %q", len(order), order)
+	}
+	for i, pod := range order {
+		if kind := kinds[1-i/each]; !strings.HasPrefix(pod, kind+"-") {
+			t.Errorf("resize %d is of %s, want one that is %s wrong", i, pod, kind)
+		}
+	}
+}
+
+// resizes are the pods of a namespace that were resized, in that order.
+type resizes struct {
+	namespace string
+	mu        sync.Mutex
+	pods      []string
+}
+
+func (r *resizes) see(w localcluster.Write) localcluster.Action {
+	if w.Namespace == r.namespace && w.Subresource == "resize" {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.pods = append(r.pods, w.Pod)
+	}
+	return localcluster.Forward
+}
+
+func (r *resizes) seen() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.pods)
+}

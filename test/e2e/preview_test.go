@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// freeze refuses every resize in a namespace, which only the API server knows.
+const freeze = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: { name: freeze }
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+      - { apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [pods/resize] }
+  validations:
+    - { expression: "false", message: "no pod is resized until Monday" }
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: { name: freeze }
+spec:
+  policyName: freeze
+  validationActions: [Deny]
+  matchResources:
+    namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: preview-frozen } }
+`
+
+// serverSidePreview asks the API server what it would say of a resize: nothing
+// where it has nothing against it, and its own words where it refuses it.
+func (c *cluster) serverSidePreview(t *testing.T) {
+	const open, frozen = "preview", "preview-frozen"
+	s := c.serveReady(t, "--dry-run")
+	c.apply(t, []byte(freeze))
+	t.Cleanup(func() { c.thaw(t) })
+	for _, namespace := range []string{open, frozen} {
+		c.namespace(t, namespace)
+		c.deploy(t, namespace, app{name: "web", nodeType: "n4", requests: small})
+	}
+	passes, refused := c.one(t, open, "web"), c.one(t, frozen, "web")
+
+	plain := s.resizectl(t, 1, "plan", "-n", open, passes.Name, "-o", "yaml")
+	if asked := s.resizectl(t, 1, "plan", "-n", open, passes.Name, "-o", "yaml", "--server-side-preview"); asked != plain {
+		t.Errorf("the API server has nothing against it, but the plan is\n%swithout it\n%s", asked, plain)
+	}
+
+	wants(t, s.resizectl(t, 1, "plan", "-n", frozen, refused.Name), "100m → 80m")
+	localcluster.Eventually(t, "the policy to be in force", func() error {
+		_, out, errOut := run(t, "resizectl", "--server", s.GRPCAddress, "plan", "-n", frozen, refused.Name, "--server-side-preview")
+		if !strings.Contains(out, "until Monday") {
+			return fmt.Errorf("the plan is %s%s", out, errOut)
+		}
+		return nil
+	})
+	wants(t, s.resizectl(t, 0, "plan", "-n", frozen, "--server-side-preview"), "ResizeFailed", "0 to resize")
+	wants(t, s.resizectl(t, 0, "plan", "-n", frozen, refused.Name, "--server-side-preview"),
+		"is left alone: ResizeFailed: the API server says: ", "ValidatingAdmissionPolicy 'freeze'", "no pod is resized until Monday")
+
+	for _, before := range []struct{ namespace, written string }{{open, written(passes)}, {frozen, written(refused)}} {
+		if now := c.one(t, before.namespace, "web"); written(now) != before.written {
+			t.Errorf("a preview wrote pod %s/%s", now.Namespace, now.Name)
+		}
+	}
+}
+
+func (c *cluster) thaw(t *testing.T) {
+	ctx, admission := context.WithoutCancel(t.Context()), c.client.AdmissionregistrationV1()
+	err := errors.Join(
+		admission.ValidatingAdmissionPolicyBindings().Delete(ctx, "freeze", metav1.DeleteOptions{}),
+		admission.ValidatingAdmissionPolicies().Delete(ctx, "freeze", metav1.DeleteOptions{}),
+	)
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -131,6 +131,23 @@ func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion str
 	if err != nil || plan.keepRecord {
 		return resourceVersionOf(pod), err
 	}
+	cleaned, err := a.clean(ctx, plan, pod)
+	for try := 0; try < 3 && plan.Decision == Resize && apierrors.IsConflict(err); try++ {
+		// The kubelet has said something of the resize meanwhile.
+		now, unread := a.get(ctx, plan)
+		if unread != nil || plan.mutated(now) != "" {
+			break // The next plan goes on from there.
+		}
+		cleaned, err = a.clean(ctx, plan, now)
+	}
+	if err != nil {
+		return "", fmt.Errorf("remove the annotations: %w", err)
+	}
+	return cleaned.ResourceVersion, nil
+}
+
+// clean removes what tells of us from a pod that is as the given one.
+func (a *actuator) clean(ctx context.Context, plan *Plan, pod *corev1.Pod) (*corev1.Pod, error) {
 	annotations := map[string]*string{}
 	for key := range pod.Annotations {
 		if ours(key) {
@@ -141,23 +158,24 @@ func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion str
 		return m.Manager == contract.FieldManager
 	})
 	body := marshal(cleanPatch{cleanMetadata{UID: plan.UID, ResourceVersion: pod.ResourceVersion, Annotations: annotations, ManagedFields: others}})
-	pod, err = a.patch(ctx, plan, stepClean, types.MergePatchType, body, nil)
-	if err != nil {
-		return "", fmt.Errorf("remove the annotations: %w", err)
-	}
-	return pod.ResourceVersion, nil
+	return a.patch(ctx, plan, stepClean, types.MergePatchType, body, nil)
 }
 
 // current returns the pod that the plan was made from; the error is a conflict if
 // it has changed since.
 func (a *actuator) current(ctx context.Context, plan *Plan) (*corev1.Pod, error) {
+	pod, err := a.get(ctx, plan)
+	if err == nil && pod.ResourceVersion != plan.ResourceVersion {
+		err = apierrors.NewConflict(corev1.Resource("pods"), plan.Pod.Name, errors.New("it changed since it was planned"))
+	}
+	return pod, err
+}
+
+func (a *actuator) get(ctx context.Context, plan *Plan) (*corev1.Pod, error) {
 	var asked time.Duration
 	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Get(withAsked(ctx, &asked), plan.Pod.Name, metav1.GetOptions{})
 	if err != nil && asked > 0 {
 		err = &busyError{err, asked}
-	}
-	if err == nil && pod.ResourceVersion != plan.ResourceVersion {
-		err = apierrors.NewConflict(corev1.Resource("pods"), plan.Pod.Name, errors.New("it changed since it was planned"))
 	}
 	return pod, err
 }

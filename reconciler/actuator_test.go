@@ -26,6 +26,7 @@ import (
 // statuses of pods and nodes are written here, for want of kubelets.
 
 type apiServer struct {
+	cluster  *localcluster.Cluster
 	version  *version.Version
 	client   kubernetes.Interface
 	dynamic  dynamic.Interface
@@ -38,7 +39,7 @@ func TestActuator(t *testing.T) {
 	config := cluster.Config()
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
-	s := &apiServer{version: cluster.Version(), client: client, dynamic: dynamic.NewForConfigOrDie(config), actuator: &actuator{
+	s := &apiServer{cluster: cluster, version: cluster.Version(), client: client, dynamic: dynamic.NewForConfigOrDie(config), actuator: &actuator{
 		client:  client,
 		clock:   testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)),
 		metrics: testMetrics(),
@@ -56,6 +57,7 @@ func TestActuator(t *testing.T) {
 	t.Run("passes on why the server refused", s.refused)
 	t.Run("restores without a trace", s.restores)
 	t.Run("restores what it never had to resize", s.restoresRecords)
+	t.Run("restores although the kubelet writes as well", s.restoresBesideTheKubelet)
 	t.Run("does not clean a pod that has changed", s.sparesWhatChanged)
 	t.Run("puts back what the node refuses", s.putsBack)
 	t.Run("sees who else resized the pod", s.seesOthers)

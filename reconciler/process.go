@@ -59,6 +59,8 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 		r.pacer.forget(key)
 	}
 	switch {
+	case plan.Decision == Skip && plan.Reasons[0].Code == contract.Restored:
+		// It was said when it was done, and of all others it is no news.
 	case plan.Decision == Skip:
 		r.tell(ctx, plan, plan.Reasons[0])
 		if s.Refused != nil && s.Refused.waiting {

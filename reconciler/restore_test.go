@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -106,6 +108,40 @@ func (s *apiServer) sparesWhatChanged(t *testing.T) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 	check(t, s.get(t, p), amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// restoresBesideTheKubelet: the kubelet says something of the pod between the two
+// writes of a restore.
+func (s *apiServer) restoresBesideTheKubelet(t *testing.T) {
+	p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+	writes := 0
+	config := s.cluster.Config()
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPatch {
+				writes++
+			}
+			if r.Method == http.MethodPatch && writes == 2 {
+				now := s.get(t, p)
+				now.Status.Message = "at it"
+				s.status(t, now)
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	a := *s.actuator
+	a.client = kubernetes.NewForConfigOrDie(config)
+	if _, err := a.carryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err != nil {
+		t.Fatal(err)
+	}
+	check(t, s.get(t, p), guaranteed)
+	if writes != 3 {
+		t.Errorf("%d writes, want the resize, a clean that came late, and another", writes)
+	}
 }
 
 func (s *apiServer) restoresRecords(t *testing.T) {

@@ -38,7 +38,7 @@ func (c *cluster) restore(t *testing.T) {
 
 	// A dry run shows it and writes nothing.
 	before := byName(c.pods(t, shop))
-	wants(t, s.resizectl(t, 0, "restore", "-n", shop, "--dry-run"), "80m → 100m", "3 to resize")
+	wants(t, s.resizectl(t, 1, "restore", "-n", shop, "--dry-run"), "80m → 100m", "3 to resize")
 	wants(t, s.resizectl(t, 0, "holds"), "nothing is restored or paused")
 	for name, p := range byName(c.pods(t, shop)) {
 		if written(p) != written(before[name]) {
@@ -56,7 +56,7 @@ func (c *cluster) restore(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	c.awaitEvent(t, shop, single.UID, "Restored", "what its author asked for: app: cpu ")
+	c.awaitEvent(t, shop, single.UID, "Restored", "what its author asked for: app: cpu 80m → 100m")
 
 	// The namespace.
 	wants(t, s.resizectl(t, 0, "restore", "-n", shop, "--reason", "leaving"), "0 to resize")

@@ -97,16 +97,16 @@ func historyOf(pod *corev1.Pod) history {
 		m := &pod.ManagedFields[i]
 		switch {
 		case m.Subresource != "":
-		case has(m, fieldApplied) && m.Manager == h.other:
+		case m.Manager == h.other && has(m, fieldApplied):
 			h.known = latest(h.known, timeOf(m))
-		case has(m, fieldAdopted) && m.Manager == contract.FieldManager:
+		case h.other != "" && m.Manager == contract.FieldManager && has(m, fieldAdopted):
 			// What cannot be read is as good as not there, and nobody adopts
 			// what is yet to come.
 			if at, err := time.Parse(time.RFC3339, pod.Annotations[contract.AdoptedAt]); err == nil && !at.After(h.otherAt) {
 				h.known = latest(h.known, at)
 			}
 		}
-		if has(m, fieldOriginals) && !h.mayKnowOriginals(m) {
+		if !h.mayKnowOriginals(m) && has(m, fieldOriginals) {
 			h.stranger = m.Manager
 		}
 	}
@@ -127,7 +127,7 @@ func (h *history) mayKnowOriginals(m *metav1.ManagedFieldsEntry) bool {
 	if m.Manager == ancientChanges {
 		return false
 	}
-	if m.Manager == contract.FieldManager || has(m, fieldCreation) || timeOf(m).Before(h.ours) {
+	if m.Manager == contract.FieldManager || timeOf(m).Before(h.ours) || has(m, fieldCreation) {
 		return true
 	}
 	for i := range h.entries {

@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -31,6 +32,7 @@ type suite struct {
 func TestChaos(t *testing.T) {
 	cluster := localcluster.ForTest(t, "")
 	s := &suite{config: cluster.Config()}
+	cpuOnly = cluster.Version().LessThan(version.MustParseGeneric("1.34"))
 	s.config.ContentType = runtime.ContentTypeProtobuf
 	s.config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	s.token = administrator(t, s.config)

@@ -20,13 +20,18 @@ type table struct {
 
 var nodeTypes = []string{"n2d", "n4", "c3", "t2a"}
 
+// cpuOnly tells that tables are to leave memory as it is: before Kubernetes 1.34 a
+// memory limit cannot shrink, so that what a pod should have depends on what it
+// had before, of which the oracle knows nothing.
+var cpuOnly bool
+
 // randomTable returns a table that has all node types.
 func randomTable(r *rand.Rand) *table {
 	t := &table{
 		baseline: nodeTypes[r.IntN(len(nodeTypes))],
 		cpu:      map[string]string{}, memory: map[string]string{},
 	}
-	memoryDiffers := r.IntN(3) > 0
+	memoryDiffers := r.IntN(3) > 0 && !cpuOnly
 	for _, nodeType := range nodeTypes {
 		t.cpu[nodeType] = fmt.Sprintf("%.2f", float64(50+r.IntN(250))/100)
 		t.memory[nodeType] = "1"
@@ -37,6 +42,9 @@ func randomTable(r *rand.Rand) *table {
 	if r.IntN(4) > 0 {
 		t.cpuMin, t.cpuMax = []int64{0, 20, 50, 100}[r.IntN(4)], []int64{0, 1000, 4000, 16000}[r.IntN(4)]
 		t.memoryMin, t.memoryMax = []int64{0, 32 * mebibyte, 64 * mebibyte}[r.IntN(3)], []int64{0, 1 << 30, 32 << 30}[r.IntN(3)]
+	}
+	if cpuOnly {
+		t.memoryMin, t.memoryMax = 0, 0
 	}
 	return t
 }

@@ -174,10 +174,7 @@ func (a *actuator) current(ctx context.Context, plan *Plan) (*corev1.Pod, error)
 func (a *actuator) get(ctx context.Context, plan *Plan) (*corev1.Pod, error) {
 	var asked time.Duration
 	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Get(withAsked(ctx, &asked), plan.Pod.Name, metav1.GetOptions{})
-	if err != nil && asked > 0 {
-		err = &busyError{err, asked}
-	}
-	return pod, err
+	return pod, busy(err, asked)
 }
 
 func resourceVersionOf(pod *corev1.Pod) string {
@@ -217,10 +214,7 @@ func (a *actuator) patch(ctx context.Context, plan *Plan, s step, kind types.Pat
 	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Patch(withAsked(ctx, &asked), plan.Pod.Name, kind, body,
 		metav1.PatchOptions{FieldManager: contract.FieldManager, DryRun: dryRun}, subresources...)
 	a.metrics.write(s, err)
-	if err != nil && asked > 0 {
-		err = &busyError{err, asked}
-	}
-	return pod, err
+	return pod, busy(err, asked)
 }
 
 // refusal tells the answers to a resize that name a reason of the contract.

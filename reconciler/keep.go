@@ -112,7 +112,7 @@ func (p *Plan) demand(s *Snapshot, of func(*ContainerPlan) *sizing.Container) st
 // status is what the kubelet says of the container, nil if it says nothing.
 func (c *ContainerPlan) status(pod *corev1.Pod) *corev1.ContainerStatus {
 	if c.Sidecar {
-		return statusOf(c.Name, pod.Status.InitContainerStatuses)
+		return safety.StatusOf(c.Name, pod.Status.InitContainerStatuses)
 	}
-	return statusOf(c.Name, pod.Status.ContainerStatuses)
+	return safety.StatusOf(c.Name, pod.Status.ContainerStatuses)
 }

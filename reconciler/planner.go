@@ -107,7 +107,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 	}
 	for i := range pod.Spec.InitContainers {
 		// A restore undoes what was done when sidecars were resized.
-		if c := &pod.Spec.InitContainers[i]; restartable(c) && (p.Sidecars || s.Restore && recorded(pod, c.Name)) {
+		if c := &pod.Spec.InitContainers[i]; safety.IsSidecar(c) && (p.Sidecars || s.Restore && recorded(pod, c.Name)) {
 			plan.add(c, true)
 		}
 	}
@@ -123,11 +123,6 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 func (p *Plan) add(c *corev1.Container, sidecar bool) {
 	current := sizing.FromResources(c.Resources)
 	p.Containers = append(p.Containers, ContainerPlan{Name: c.Name, Original: current, Current: current, Desired: current, Sidecar: sidecar, spec: c})
-}
-
-// restartable tells whether an init container is a sidecar.
-func restartable(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // recorded tells whether the pod has originals of the container.

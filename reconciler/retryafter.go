@@ -55,3 +55,11 @@ type busyError struct {
 
 func (e *busyError) Error() string { return e.err.Error() }
 func (e *busyError) Unwrap() error { return e.err }
+
+// busy adds to an error how long the server asks to be let be, if it does.
+func busy(err error, asked time.Duration) error {
+	if err == nil || asked == 0 {
+		return err
+	}
+	return &busyError{err, asked}
+}

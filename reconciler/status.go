@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -90,7 +91,7 @@ func actuated(pod *corev1.Pod) bool {
 // running tells whether each container that runs does so with what it asks for.
 func running(containers []corev1.Container, statuses []corev1.ContainerStatus) bool {
 	for i := range containers {
-		s := statusOf(containers[i].Name, statuses)
+		s := safety.StatusOf(containers[i].Name, statuses)
 		if s == nil || s.State.Running == nil || s.Resources == nil {
 			continue // An old kubelet does not tell, and what has ended does not matter.
 		}
@@ -101,26 +102,15 @@ func running(containers []corev1.Container, statuses []corev1.ContainerStatus) b
 	return true
 }
 
-func statusOf(container string, statuses []corev1.ContainerStatus) *corev1.ContainerStatus {
-	for i := range statuses {
-		if statuses[i].Name == container {
-			return &statuses[i]
-		}
-	}
-	return nil
-}
-
 // allocated is what the kubelet has set aside for a container: requests as
 // allocated, limits as they are in force. spec is kept where it does not tell.
 func allocated(spec sizing.Container, status *corev1.ContainerStatus) sizing.Container {
-	if status == nil || status.Resources == nil {
-		return spec
+	set := inForce(spec, status)
+	if status == nil || status.Resources == nil || status.AllocatedResources == nil {
+		return set
 	}
-	set := sizing.FromResources(*status.Resources)
-	if status.AllocatedResources != nil {
-		requests := sizing.FromResources(corev1.ResourceRequirements{Requests: status.AllocatedResources})
-		set.CPU.Request, set.Memory.Request = requests.CPU.Request, requests.Memory.Request
-	}
+	requests := sizing.FromResources(corev1.ResourceRequirements{Requests: status.AllocatedResources})
+	set.CPU.Request, set.Memory.Request = requests.CPU.Request, requests.Memory.Request
 	return sizing.Container{CPU: known(spec.CPU, set.CPU), Memory: known(spec.Memory, set.Memory)}
 }
 

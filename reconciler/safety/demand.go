@@ -41,7 +41,7 @@ func (s Sizes) total(pod *corev1.Pod, name corev1.ResourceName) demand {
 	for i, size := range s.InitContainers {
 		c := &pod.Spec.InitContainers[i]
 		d := demandOf(c, size, name)
-		if restartable(c) {
+		if IsSidecar(c) {
 			sum.add(d)
 			sidecars.add(d)
 			d = sidecars

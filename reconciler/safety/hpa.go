@@ -57,7 +57,7 @@ func (s Sizes) requested(pod *corev1.Pod, name corev1.ResourceName, container st
 	i := -1
 	for c, size := range s.of(pod) {
 		i++
-		counts := i < len(s.Containers) || restartable(c)
+		counts := i < len(s.Containers) || IsSidecar(c)
 		if !counts || container != "" && container != c.Name {
 			continue
 		}

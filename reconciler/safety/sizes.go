@@ -53,7 +53,7 @@ func (g *growth) add(before, after []sizing.Container) {
 	}
 }
 
-// restartable tells a sidecar from other init containers.
-func restartable(c *corev1.Container) bool {
+// IsSidecar tells a sidecar from other init containers.
+func IsSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }

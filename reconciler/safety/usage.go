@@ -41,16 +41,16 @@ func requests(pod *corev1.Pod, infeasible bool, spec func(c *corev1.Container, i
 	var sum, sidecars, starting Usage
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		sum = sum.plus(effective(spec(c, i, false), statusOf(c.Name, pod.Status.ContainerStatuses), infeasible))
+		sum = sum.plus(effective(spec(c, i, false), StatusOf(c.Name, pod.Status.ContainerStatuses), infeasible))
 	}
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
-		if !restartable(c) {
+		if !IsSidecar(c) {
 			// It runs beside the sidecars before it, and before all else.
 			starting = starting.atLeast(spec(c, i, true).plus(sidecars))
 			continue
 		}
-		sidecar := effective(spec(c, i, true), statusOf(c.Name, pod.Status.InitContainerStatuses), infeasible)
+		sidecar := effective(spec(c, i, true), StatusOf(c.Name, pod.Status.InitContainerStatuses), infeasible)
 		sum, sidecars = sum.plus(sidecar), sidecars.plus(sidecar)
 		starting = starting.atLeast(sidecars)
 	}
@@ -82,7 +82,8 @@ func effective(spec Usage, status *corev1.ContainerStatus, infeasible bool) Usag
 	return held.atLeast(spec)
 }
 
-func statusOf(container string, statuses []corev1.ContainerStatus) *corev1.ContainerStatus {
+// StatusOf returns the status of a container among these, nil if it has none.
+func StatusOf(container string, statuses []corev1.ContainerStatus) *corev1.ContainerStatus {
 	for i := range statuses {
 		if statuses[i].Name == container {
 			return &statuses[i]

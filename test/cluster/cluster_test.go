@@ -35,6 +35,9 @@ func TestCluster(t *testing.T) {
 		}
 	})
 	t.Run("workloads run and are resized", func(t *testing.T) { testWorkloads(t, client) })
+	t.Run("ports of pods are forwarded to this machine", func(t *testing.T) {
+		testForwarding(t, clientConfig(t, filepath.Join(dir, "kubeconfig")), client)
+	})
 	t.Run("service accounts may do what they were granted only", func(t *testing.T) { testServiceAccount(t, dir, client) })
 	t.Run("nothing listens but on loopback", func(t *testing.T) { testListeners(t, dir) })
 	t.Run("credentials are for their owner only", func(t *testing.T) { testModes(t, dir) })

@@ -56,8 +56,14 @@ func testListeners(t *testing.T, dir string) {
 			}
 		}
 	}
-	// The client and the peer port; nodes have none.
+	// Of etcd the client and the peer port.
 	want := map[string]int{"etcd": 2, "kube-apiserver": 1, "kube-controller-manager": 1, "kube-scheduler": 1}
+	for _, component := range sockets {
+		if strings.HasPrefix(component, "node-") {
+			// The kubelet and the forwarding of ports.
+			want[component] = 2
+		}
+	}
 	for component, count := range want {
 		if found[component] != count {
 			t.Errorf("%s has %d listeners, want %d", component, found[component], count)

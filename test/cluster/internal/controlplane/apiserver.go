@@ -39,6 +39,10 @@ func apiServerArguments(cluster *state.Cluster) []string {
 		"--service-account-key-file=" + cluster.Key(state.ServiceAccount),
 		"--service-account-signing-key-file=" + cluster.Key(state.ServiceAccount),
 
+		"--kubelet-certificate-authority=" + cluster.Cert(state.CA),
+		"--kubelet-client-certificate=" + cluster.Cert(state.KubeletClient),
+		"--kubelet-client-key=" + cluster.Key(state.KubeletClient),
+
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction",
 		"--allow-privileged=true",

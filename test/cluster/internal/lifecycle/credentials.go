@@ -37,10 +37,14 @@ func writeCredentials(cluster *state.Cluster) (kubeconfig []byte, err error) {
 	etcdClient, err := etcdCA.Client("kube-apiserver")
 	w.keep(err)
 	w.pair(state.EtcdClient, etcdClient)
+	kubeletClient, err := ca.Client("kube-apiserver", "system:masters")
+	w.keep(err)
+	w.pair(state.KubeletClient, kubeletClient)
 
 	w.write(cluster.Kubeconfig(state.ControllerManager), w.kubeconfig(ca, "system:kube-controller-manager"))
 	w.write(cluster.Kubeconfig(state.Scheduler), w.kubeconfig(ca, "system:kube-scheduler"))
 	for _, node := range cluster.Nodes {
+		w.server(ca, state.NodeComponent(node.Name), false, local...)
 		w.write(cluster.Kubeconfig(state.NodeComponent(node.Name)),
 			w.kubeconfig(ca, "system:node:"+node.Name, "system:nodes"))
 	}

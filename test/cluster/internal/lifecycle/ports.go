@@ -25,28 +25,36 @@ type reservation struct {
 	listeners map[string][]net.Listener
 }
 
-// reservePorts reserves a free port for everything that listens. The API
-// server's may be given, 0 means any.
-func reservePorts(apiServer int) (*reservation, error) {
+// wantedPort is a port that a component is to listen on, and which, if that is
+// given.
+type wantedPort struct {
+	component string
+	port      *int
+	given     int
+}
+
+// reservePorts reserves a free port for everything that listens, those of the
+// nodes in place. The API server's may be given, 0 means any.
+func reservePorts(apiServer int, nodes []state.Node) (*reservation, error) {
 	r := &reservation{listeners: map[string][]net.Listener{}}
-	for _, wanted := range []struct {
-		component string
-		port      *int
-		given     int
-	}{
+	wanted := []wantedPort{
 		{state.APIServer, &r.ports.APIServer, apiServer},
 		{state.ControllerManager, &r.ports.ControllerManager, 0},
 		{state.Scheduler, &r.ports.Scheduler, 0},
 		{state.Etcd, &r.ports.EtcdClient, 0},
 		{state.Etcd, &r.ports.EtcdPeer, 0},
-	} {
-		listener, err := listen(wanted.given)
+	}
+	for i := range nodes {
+		wanted = append(wanted, wantedPort{state.NodeComponent(nodes[i].Name), &nodes[i].KubeletPort, 0})
+	}
+	for _, want := range wanted {
+		listener, err := listen(want.given)
 		if err != nil {
 			r.releaseAll()
-			return nil, fmt.Errorf("reserve a port for %s: %w", wanted.component, err)
+			return nil, fmt.Errorf("reserve a port for %s: %w", want.component, err)
 		}
-		*wanted.port = listener.Addr().(*net.TCPAddr).Port
-		r.listeners[wanted.component] = append(r.listeners[wanted.component], listener)
+		*want.port = listener.Addr().(*net.TCPAddr).Port
+		r.listeners[want.component] = append(r.listeners[want.component], listener)
 	}
 	return r, nil
 }

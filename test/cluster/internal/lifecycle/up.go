@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func Up(ctx context.Context, options Options) (*state.Cluster, error) {
 	if err := clearLeftover(ctx, cluster.Dir, options.Progress); err != nil {
 		return nil, err
 	}
-	ports, err := reservePorts(options.Port)
+	ports, err := reservePorts(options.Port, cluster.Nodes)
 	if err != nil {
 		return nil, errors.Join(err, cluster.RemoveLock())
 	}
@@ -86,7 +87,7 @@ func newCluster(options Options) (*state.Cluster, error) {
 	}
 	cluster := &state.Cluster{
 		Dir:        dir,
-		Nodes:      options.Nodes,
+		Nodes:      slices.Clone(options.Nodes),
 		NodeCPU:    options.NodeCPU,
 		NodeMemory: options.NodeMemory,
 		NodeLabel:  options.NodeLabel,

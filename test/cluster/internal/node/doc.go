@@ -14,7 +14,8 @@
 //
 // Every running container uses 16 MiB of memory: a limit below that cannot be
 // set in place, just as on a real machine. Readiness follows running, probes
-// are not executed. Images need no pulling.
+// are not executed. Images need no pulling. Port N of a pod that is forwarded is
+// port N of this machine, as if the pod had the host's network.
 //
 // The package must not know how processes are started or ended, nor anything
 // of the control plane but how to reach it.

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	noopoteltrace "go.opentelemetry.io/otel/trace/noop"
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/cri-streaming/pkg/streaming"
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
 	"k8s.io/kubernetes/pkg/kubelet"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
@@ -37,6 +39,10 @@ const (
 	// heartbeatTimeout is a quarter of the time after which a silent node
 	// counts as lost.
 	heartbeatTimeout = 10 * time.Second
+	// loopback is the address of every node: nothing of the cluster is to be
+	// reached from other machines. A kubelet takes a host's name that is an
+	// address for its own address.
+	loopback = "127.0.0.1"
 )
 
 // kubeletConfig is upstream's default configuration with what a simulated
@@ -45,8 +51,9 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 	flags := options.NewKubeletFlags()
 	flags.RootDirectory = directory
 	flags.CertDirectory = filepath.Join(directory, "pki")
-	flags.HostnameOverride = node.Name
-	flags.NodeLabels = map[string]string{}
+	flags.HostnameOverride = loopback
+	// By itself the kubelet would make this of its host's name, which is loopback.
+	flags.NodeLabels = map[string]string{v1.LabelHostname: node.Name}
 	if node.Type != "" {
 		flags.NodeLabels[cluster.NodeLabel] = node.Type
 	}
@@ -58,8 +65,9 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 	// There is no socket: the runtime lives in this process.
 	config.ContainerRuntimeEndpoint = "unix:///simulated"
 	config.ImageServiceEndpoint = config.ContainerRuntimeEndpoint
-	config.EnableServer = false
-	config.Port = 0
+	config.EnableServer = true
+	config.Address = loopback
+	config.Port = int32(node.KubeletPort)
 	config.PodLogsDir = filepath.Join(directory, "pod-logs")
 	// Negative: logs, which simulated containers have none of, do not rotate.
 	config.ContainerLogMaxSize = "-1"
@@ -84,11 +92,11 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 }
 
 // kubeletDependencies puts the simulated machine where the real one would be.
-func kubeletDependencies(machine *machine, client, heartbeats *kubernetes.Clientset) *kubelet.Dependencies {
+func kubeletDependencies(machine *machine, forwarder streaming.Server, client, heartbeats *kubernetes.Clientset) *kubelet.Dependencies {
 	return &kubelet.Dependencies{
 		KubeClient:           client,
 		HeartbeatClient:      heartbeats,
-		RemoteRuntimeService: runtime{machine: machine},
+		RemoteRuntimeService: runtime{machine: machine, forwarder: forwarder},
 		RemoteImageService:   images{machine},
 		CAdvisorInterface:    advisor{machine},
 		ContainerManager:     newContainerManager(machine),

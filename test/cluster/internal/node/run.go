@@ -33,8 +33,9 @@ func Run(ctx context.Context, cluster *state.Cluster, node state.Node) error {
 	return machine.save(memoryFile)
 }
 
-// startKubelet does what the kubelet's own command does, without its servers:
-// they would listen on ports and sockets that nobody here asks for.
+// startKubelet does what the kubelet's own command does. Of its servers it starts
+// the one that the API server asks; the others would listen on ports and sockets
+// that nobody here asks for.
 func startKubelet(ctx context.Context, cluster *state.Cluster, machine *machine, directory string) error {
 	client, heartbeats, err := clients(cluster.Kubeconfig(state.NodeComponent(machine.node.Name)))
 	if err != nil {
@@ -46,9 +47,17 @@ func startKubelet(ctx context.Context, cluster *state.Cluster, machine *machine,
 	}
 	avoidNameService()
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
-	dependencies := kubeletDependencies(machine, client, heartbeats)
+	forwarder, err := startForwarder(ctx, machine)
+	if err != nil {
+		return err
+	}
+	tlsConfig, err := serverTLS(cluster, machine.node)
+	if err != nil {
+		return err
+	}
+	dependencies := kubeletDependencies(machine, forwarder, client, heartbeats)
 	agent, err := kubelet.NewMainKubelet(ctx, config, dependencies, &flags.ContainerRuntimeOptions,
-		machine.node.Name, nodeName(machine.node), nil,
+		flags.HostnameOverride, nodeName(machine.node), nil,
 		"", flags.CloudProvider, flags.CertDirectory, flags.RootDirectory, config.PodLogsDir,
 		"", "", config.RegisterNode, config.RegisterWithTaints, nil, "", false, false,
 		flags.MinimumGCAge, flags.MaxPerPodContainerCount, flags.MaxContainerCount,
@@ -59,6 +68,8 @@ func startKubelet(ctx context.Context, cluster *state.Cluster, machine *machine,
 	agent.BirthCry()
 	agent.StartGarbageCollection(ctx)
 	go agent.Run(ctx, dependencies.PodConfig.Updates())
+	// Who may is decided by the certificate alone.
+	go agent.ListenAndServe(ctx, config, tlsConfig, nil, dependencies.TracerProvider)
 	return nil
 }
 

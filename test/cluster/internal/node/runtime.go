@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 	internalapi "k8s.io/cri-api/pkg/apis"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+	"k8s.io/cri-streaming/pkg/streaming"
 )
 
 // runtimeName is also the scheme of container IDs in pod status.
@@ -18,6 +19,8 @@ const runtimeName = "simulated"
 type runtime struct {
 	*machine
 	unsupported
+	// forwarder makes the addresses at which ports are forwarded.
+	forwarder streaming.Server
 }
 
 var _ internalapi.RuntimeService = runtime{}

@@ -33,11 +33,6 @@ func (unsupported) Attach(context.Context, *runtimeapi.AttachRequest) (*runtimea
 	return nil, unimplemented("attach")
 }
 
-// PortForward is not supported.
-func (unsupported) PortForward(context.Context, *runtimeapi.PortForwardRequest) (*runtimeapi.PortForwardResponse, error) {
-	return nil, unimplemented("port forward")
-}
-
 // CheckpointContainer is not supported.
 func (unsupported) CheckpointContainer(context.Context, *runtimeapi.CheckpointContainerRequest) error {
 	return unimplemented("checkpoint")

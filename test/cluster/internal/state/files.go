@@ -48,6 +48,7 @@ const (
 	EtcdCA         = "etcd-ca"
 	EtcdServer     = "etcd"
 	EtcdClient     = "etcd-client"
+	KubeletClient  = "kubelet-client"
 	ServiceAccount = "service-account"
 )
 
@@ -164,7 +165,7 @@ func (c *Cluster) files() []string {
 	for _, name := range c.Components() {
 		files = append(files, c.PIDFile(name), c.LogFile(name), c.Kubeconfig(name))
 	}
-	for _, name := range slices.Concat([]string{CA, EtcdCA, EtcdClient, ServiceAccount}, c.Components()) {
+	for _, name := range slices.Concat([]string{CA, EtcdCA, EtcdClient, KubeletClient, ServiceAccount}, c.Components()) {
 		files = append(files, c.Cert(name), c.Key(name))
 	}
 	return files

@@ -21,6 +21,9 @@ type Node struct {
 	Type string `json:"type,omitempty"`
 	// Index numbers the nodes of a cluster from 0.
 	Index int `json:"index"`
+	// KubeletPort is where its kubelet serves, on 127.0.0.1; 0 until the cluster
+	// comes up.
+	KubeletPort int `json:"kubeletPort,omitempty"`
 }
 
 // PodIP returns the address of the n-th pod of the node (n from 0 to 253). The

@@ -36,8 +36,9 @@ run: build bin/grpcurl bin/kubectl ## Start a local cluster with three node type
 	@exec bin/demo
 
 .PHONY: build
-build: bin/testcluster ## Build workload-resizer, resizectl and testcluster into bin/.
+build: bin/testcluster ## Build workload-resizer, resizectl (also as a plugin of kubectl) and testcluster into bin/.
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/workload-resizer ./cmd/resizectl
+	ln -sf resizectl bin/kubectl-workload_resizer
 
 # Go knows best whether anything is to be built. The first time it is most of
 # Kubernetes, which takes minutes.
@@ -90,10 +91,18 @@ test-chaos: bin/testcluster ## Kill the reconciler at its writes, and let its ca
 test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
 	go test -count=1 -timeout=20m ./test/e2e
 
+# The reference of the API, into the file $(1).
+api_reference = $(TOOL) buf build -o -\#format=binpb | go run ./test/apidoc > $(1)
+
+.PHONY: bench-api
+bench-api: ## Compare calls of the API with bare calls of gRPC: calls/s of both, and the share.
+	go test ./server -run '^$$' -bench ShareOfBareEcho -benchtime 20x -count 6 2>/dev/null
+
 .PHONY: generate
-generate: ## Generate Go from the API's proto files, and the tables of the reference.
+generate: ## Generate Go from the API's proto files, and the references.
 	$(TOOL) buf generate
-	go test ./cmd/workload-resizer -run Reference -update
+	$(call api_reference,docs/api.md)
+	go test ./cmd/workload-resizer ./cmd/resizectl -run Reference -update
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.
@@ -101,7 +110,7 @@ fmt: ## Format the Go files and the proto files.
 	$(TOOL) buf format -w
 
 .PHONY: verify
-verify: verify-format verify-vet verify-lint verify-proto verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
+verify: verify-format verify-vet verify-lint verify-proto verify-breaking verify-docs verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
 
 .PHONY: verify-format
 verify-format:
@@ -129,9 +138,29 @@ verify-proto:
 	for file in $$(git ls-files 'proto/*.pb.go'); do \
 	  diff -u "$$file" "$$fresh/$$file" || { echo "generated code is out of date, run make generate"; exit 1; }; \
 	done; \
+	$(call api_reference,"$$fresh/api.md"); \
+	diff -u docs/api.md "$$fresh/api.md" || { echo "docs/api.md is out of date, run make generate"; exit 1; }; \
 	for file in $$(cd "$$fresh" && find proto -name '*.pb.go'); do \
 	  git ls-files --error-unmatch "$$file" >/dev/null || { echo "generated code is missing, run make generate"; exit 1; }; \
 	done
+
+# The API only grows: a branch, or what is not committed yet, against main; main
+# itself against the commit before.
+.PHONY: verify-breaking
+verify-breaking:
+	@base=$$(git merge-base HEAD main 2>/dev/null || git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD); \
+	if [ "$$base" = "$$(git rev-parse HEAD)" ] && git diff --quiet HEAD -- proto && [ -z "$$(git ls-files --others --exclude-standard proto)" ]; then base=HEAD~1; fi; \
+	if ! git rev-parse -q --verify "$$base^{commit}" >/dev/null; then \
+	  echo "the API is not compared with an earlier one: this clone has no commit $$base (git fetch --deepen 1 gets it)"; exit 0; fi; \
+	fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	git archive "$$base" buf.yaml proto | tar -x -C "$$fresh"; \
+	$(TOOL) buf breaking --against "$$fresh"
+
+# The references of the commands and of the flags; that of the API is among the
+# generated code.
+.PHONY: verify-docs
+verify-docs:
+	@go test ./cmd/workload-resizer ./cmd/resizectl -run Reference >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 .PHONY: verify-modules
 verify-modules:

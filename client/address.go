@@ -10,20 +10,25 @@ import (
 	"syscall"
 )
 
-// checkAddress refuses what is not "host:port" with a host that is this
-// machine.
-func checkAddress(address string) error {
+// hostOf returns the host of an address of the form "host:port".
+func hostOf(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("server address %q is not host:port: %w", address, err)
+		return "", fmt.Errorf("server address %q is not host:port: %w", address, err)
+	}
+	if host == "" || strings.ContainsAny(host, "/?#") {
+		return "", fmt.Errorf("server address %q is not host:port: %q is not a host", address, host)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return fmt.Errorf("server address %q: port %q is not a number from 1 to 65535", address, port)
+		return "", fmt.Errorf("server address %q: port %q is not a number from 1 to 65535", address, port)
 	}
-	if !strings.EqualFold(host, "localhost") && !isLoopback(host) {
-		return notLoopback(address)
-	}
-	return nil
+	return host, nil
+}
+
+// isLocal tells whether a host's name is that of this machine. What a name really
+// leads to, dialLoopback looks at.
+func isLocal(host string) bool {
+	return strings.EqualFold(host, "localhost") || isLoopback(host)
 }
 
 // dialLoopback connects to address and looks at the IP that it really goes to:
@@ -33,7 +38,7 @@ func dialLoopback(ctx context.Context, address string) (net.Conn, error) {
 		ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
 			host, _, err := net.SplitHostPort(resolved)
 			if err != nil || !isLoopback(host) {
-				return notLoopback(resolved)
+				return fmt.Errorf("server address %q is not on this machine, although its name is, and the connection is plaintext", resolved)
 			}
 			return nil
 		},
@@ -44,9 +49,4 @@ func dialLoopback(ctx context.Context, address string) (net.Conn, error) {
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
-}
-
-func notLoopback(address string) error {
-	return fmt.Errorf("server address %q is not on this machine, and the connection is plaintext, which is for this machine only "+
-		"(127.0.0.0/8, ::1, localhost): use a port-forward to a server elsewhere", address)
 }

@@ -15,29 +15,37 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-func TestDialOnlyThisMachine(t *testing.T) {
+func TestDial(t *testing.T) {
 	for _, tc := range []struct {
-		name, address, want string
+		name, address string
+		opts          []Option
+		want          string
 	}{
-		{"IPv4 loopback", "127.0.0.1:7443", ""},
-		{"all of 127.0.0.0/8", "127.8.9.10:1", ""},
-		{"IPv6 loopback", "[::1]:7443", ""},
-		{"IPv4 loopback written as IPv6", "[::ffff:127.0.0.1]:7443", ""},
-		{"localhost in any case", "LocalHost:65535", ""},
-		{"another IPv4 address", "10.0.0.1:7443", "use a port-forward"},
-		{"another IPv6 address", "[2001:db8::1]:7443", "use a port-forward"},
-		{"every address", "0.0.0.0:7443", "use a port-forward"},
-		{"a name", "resizer.example.com:7443", "plaintext, which is for this machine only"},
-		{"a name that begins like localhost", "localhost.example.com:7443", "use a port-forward"},
-		{"no host", ":7443", "use a port-forward"},
-		{"no port", "localhost", "is not host:port"},
-		{"nothing", "", "is not host:port"},
-		{"a resolver scheme", "dns:///localhost:7443", "is not host:port"},
-		{"port 0", "localhost:0", "not a number from 1 to 65535"},
-		{"port by name", "localhost:https", "not a number from 1 to 65535"},
+		{"IPv4 loopback in plaintext", "127.0.0.1:7443", nil, ""},
+		{"all of 127.0.0.0/8", "127.8.9.10:1", nil, ""},
+		{"IPv6 loopback", "[::1]:7443", nil, ""},
+		{"IPv4 loopback written as IPv6", "[::ffff:127.0.0.1]:7443", nil, ""},
+		{"localhost in any case", "LocalHost:65535", nil, ""},
+		{"a token in plaintext on this machine", "localhost:7443", []Option{WithToken("secret")}, ""},
+		{"a token in plaintext to another", "10.0.0.1:7443", []Option{WithPlaintext(), WithToken("secret")}, "a token would go to 10.0.0.1 in plaintext"},
+		{"a token in plaintext to a name that begins like this machine's", "localhost.example.com:7443", []Option{WithPlaintext(), WithToken("secret")}, "in plaintext"},
+		{"a token in plaintext to every address", "0.0.0.0:7443", []Option{WithPlaintext(), WithToken("secret")}, "in plaintext"},
+		{"another machine", "10.0.0.1:7443", nil, ""},
+		{"a name, with a token", "resizer.example.com:7443", []Option{WithToken("secret")}, ""},
+		{"plaintext and TLS", "10.0.0.1:7443", []Option{WithPlaintext(), WithTLS()}, "WithPlaintext excludes the options for TLS"},
+		{"plaintext and TLS on this machine", "localhost:7443", []Option{WithPlaintext(), WithTLS()}, "WithPlaintext excludes the options for TLS"},
+		{"an authority that is not there", "localhost:7443", []Option{WithCAFile("no/such/file")}, "read the certificate authority of the server: open no/such/file"},
+		{"an authority that is none", "localhost:7443", []Option{WithCAFile("doc.go")}, "doc.go holds no certificate in PEM"},
+		{"what is for clusters", "localhost:7443", []Option{WithService("a", "b")}, "are for DialCluster"},
+		{"no host", ":7443", nil, "is not host:port"},
+		{"no port", "localhost", nil, "is not host:port"},
+		{"nothing", "", nil, "is not host:port"},
+		{"a resolver scheme", "dns:///localhost:7443", nil, "is not host:port"},
+		{"port 0", "localhost:0", nil, "not a number from 1 to 65535"},
+		{"port by name", "localhost:https", nil, "not a number from 1 to 65535"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, err := Dial(tc.address)
+			c, err := Dial(tc.address, tc.opts...)
 			if err == nil {
 				defer func() { _ = c.Close() }()
 			}
@@ -64,7 +72,7 @@ func TestUnavailableReadsAreTriedAgain(t *testing.T) {
 	var calls atomic.Int32
 	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		if calls.Add(1) < 3 {
-			return nil, notReady(t)
+			return nil, notReady()
 		}
 		return &workloadresizerv1.ListRatiosResponse{Revision: "r1"}, nil
 	}}, planServer{})
@@ -89,9 +97,9 @@ func TestOtherErrorsAreNotTriedAgain(t *testing.T) {
 // Trying again must neither take long nor bury what the server said.
 func TestNotReadyIsHeardSoonAndVerbatim(t *testing.T) {
 	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
-		return nil, notReady(t)
+		return nil, notReady()
 	}}, planServer{plans: func(*workloadresizerv1.PreviewPlansRequest, planSender) error {
-		return notReady(t)
+		return notReady()
 	}})
 	for name, call := range map[string]func() error{
 		"unary":  func() error { _, err := c.ListRatios(t.Context()); return err },

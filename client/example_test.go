@@ -2,7 +2,9 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"net"
 
@@ -13,7 +15,8 @@ import (
 )
 
 // A program that lists what would be resized. The server here is one of two
-// pods; yours is "workload-resizer serve" or a port-forward to it.
+// pods; yours is "workload-resizer serve", or the one in your cluster
+// (DialCluster).
 func Example() {
 	address, stop := serveTwoPods()
 	defer stop()
@@ -41,6 +44,102 @@ func Example() {
 	// Output:
 	// web/app: cpu 1 → 800m
 	// 1 of 2 pods would be resized
+}
+
+// A program that says n4 is a tenth faster than whatever the table says. If somebody
+// else changes it at the same time, it reads and changes it again.
+func ExampleClient_UpdateRatioFunc() {
+	address, stop := serveTwoPods()
+	defer stop()
+	c, err := client.Dial(address)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+
+	response, err := c.UpdateRatioFunc(context.Background(), "n4", func(ratio *workloadresizerv1.Ratio) error {
+		ratio.CpuPerf *= 1.1
+		return nil
+	}, client.Because("measured again"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: %.3f\n", response.GetRatio().GetNodeType(), response.GetRatio().GetCpuPerf())
+	// Output:
+	// n4: 1.375
+}
+
+// A program that follows the ratios, through restarts of the server, until n4 is
+// known.
+func ExampleClient_WatchRatios() {
+	address, stop := serveTwoPods()
+	defer stop()
+	c, err := client.Dial(address)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+
+	known := map[string]float64{}
+	for event, err := range c.WatchRatios(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch {
+		case event.Reset:
+			clear(known)
+		case event.Type == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_DELETED:
+			delete(known, event.Object.GetNodeType())
+		case event.Object != nil:
+			known[event.Object.GetNodeType()] = event.Object.GetCpuPerf()
+		}
+		if cpu, ok := known["n4"]; ok {
+			fmt.Println("n4:", cpu)
+			break
+		}
+	}
+	// Output:
+	// n4: 1.25
+}
+
+// A program in a pod that asks as its ServiceAccount. The token is projected for the
+// audience "workload-resizer.io", and read again as the kubelet renews it.
+func ExampleDial_inPod() {
+	c, err := client.Dial("workload-resizer.workload-resizer-system.svc:443",
+		client.WithCAFile("/var/run/workload-resizer/ca.crt"),
+		client.WithTokenFile("/var/run/workload-resizer/token"))
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Println("this is no pod with such a volume")
+		return
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	// Output:
+	// this is no pod with such a volume
+}
+
+type fewRatios struct {
+	workloadresizerv1.UnimplementedRatioServiceServer
+}
+
+func n4() *workloadresizerv1.Ratio {
+	return &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 1.25, MemoryPerf: 1, Etag: "1"}
+}
+
+func (fewRatios) GetRatio(context.Context, *workloadresizerv1.GetRatioRequest) (*workloadresizerv1.GetRatioResponse, error) {
+	return &workloadresizerv1.GetRatioResponse{Ratio: n4()}, nil
+}
+
+func (fewRatios) UpdateRatio(_ context.Context, req *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
+	return &workloadresizerv1.UpdateRatioResponse{Ratio: req.GetRatio()}, nil
+}
+
+func (fewRatios) WatchRatios(_ *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
+	return stream.Send(&workloadresizerv1.WatchRatiosResponse{
+		Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED, Ratio: n4(), ResumeToken: "1",
+	})
 }
 
 type twoPods struct {
@@ -74,6 +173,7 @@ func serveTwoPods() (address string, stop func()) {
 	}
 	server := grpc.NewServer()
 	workloadresizerv1.RegisterPlanServiceServer(server, twoPods{})
+	workloadresizerv1.RegisterRatioServiceServer(server, fewRatios{})
 	go func() {
 		if err := server.Serve(listener); err != nil {
 			log.Print(err)

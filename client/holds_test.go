@@ -40,13 +40,16 @@ func TestHolds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &holdServer{}
-			c := dialServices(t, func(s *grpc.Server) { workloadresizerv1.RegisterHoldServiceServer(s, server) })
+			c := dialServices(t, func(s *grpc.Server) {
+				workloadresizerv1.RegisterPauseServiceServer(s, server)
+				workloadresizerv1.RegisterResizeServiceServer(s, server)
+			})
 			got, err := tc.call(c)
 			if diff := cmp.Diff(held, got, protocmp.Transform()); diff != "" || err != nil {
 				t.Error(diff, err)
 			}
 			// What writes is not tried again: its answer alone may be lost.
-			server.calls, server.fail = 0, notReady(t)
+			server.calls, server.fail = 0, notReady()
 			if _, err := tc.call(c); Reason(err) != "RATIOS_NOT_READY" || server.calls != tc.tries {
 				t.Errorf("%v after %d tries, want %d", err, server.calls, tc.tries)
 			}

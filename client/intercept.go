@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
@@ -24,27 +25,37 @@ func withDefaultTimeout(timeout time.Duration) grpc.UnaryClientInterceptor {
 
 // plain returns the status that err wraps. After the last attempt gRPC wraps
 // the server's status in "max retries exhausted: …", which would hide the
-// message that the server wrote for people.
-func plain(err error) error {
+// message that the server wrote for people. Where the server does not know who
+// asks, it adds what to do.
+func (o *options) plain(err error) error {
 	var wrapped interface{ GRPCStatus() *status.Status }
-	if errors.As(err, &wrapped) {
-		return wrapped.GRPCStatus().Err()
+	if !errors.As(err, &wrapped) {
+		return err
 	}
-	return err
+	s := wrapped.GRPCStatus()
+	if s.Code() == codes.Unauthenticated && o.unauthenticated != "" {
+		p := s.Proto()
+		p.Message += "\n" + o.unauthenticated
+		s = status.FromProto(p)
+	}
+	return s.Err()
 }
 
-func plainUnaryErrors(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	return plain(invoke(ctx, method, req, reply, cc, opts...))
+func (o *options) plainUnaryErrors(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return o.plain(invoke(ctx, method, req, reply, cc, opts...))
 }
 
-func plainStreamErrors(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (o *options) plainStreamErrors(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	s, err := stream(ctx, desc, cc, method, opts...)
 	if err != nil {
-		return nil, plain(err)
+		return nil, o.plain(err)
 	}
-	return plainStream{s}, nil
+	return plainStream{s, o}, nil
 }
 
-type plainStream struct{ grpc.ClientStream }
+type plainStream struct {
+	grpc.ClientStream
+	options *options
+}
 
-func (s plainStream) RecvMsg(m any) error { return plain(s.ClientStream.RecvMsg(m)) }
+func (s plainStream) RecvMsg(m any) error { return s.options.plain(s.ClientStream.RecvMsg(m)) }

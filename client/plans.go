@@ -9,48 +9,13 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// PreviewOption changes what is planned.
-type PreviewOption func(*preview)
-
-type preview struct{ restore, serverSide bool }
-
-// AsRestored plans as if the pods were to be restored.
-func AsRestored() PreviewOption { return func(p *preview) { p.restore = true } }
-
-// ServerSide has the API server asked too, by a dry run.
-func ServerSide() PreviewOption { return func(p *preview) { p.serverSide = true } }
-
-func previewOf(opts []PreviewOption) (p preview) {
-	for _, set := range opts {
-		set(&p)
-	}
-	return p
-}
-
-// PreviewPod returns what would be done with one pod now, and why.
-func (c *Client) PreviewPod(ctx context.Context, namespace, pod string, opts ...PreviewOption) (*workloadresizerv1.Plan, error) {
-	p := previewOf(opts)
-	resp, err := c.plans.PreviewPod(ctx, &workloadresizerv1.PreviewPodRequest{Namespace: namespace, Pod: pod, Restore: p.restore, ServerSide: p.serverSide})
-	if err != nil {
-		return nil, err
-	}
-	return resp.GetPlan(), nil
-}
-
-// PreviewPlans asks what would be done now with every pod of a namespace, or of
-// the cluster if namespace is empty. The call is made when the returned stream
-// is ranged over.
-func (c *Client) PreviewPlans(ctx context.Context, namespace string, opts ...PreviewOption) *PlanStream {
-	p := previewOf(opts)
-	return &PlanStream{ctx: ctx, client: c, request: &workloadresizerv1.PreviewPlansRequest{Namespace: namespace, Restore: p.restore, ServerSide: p.serverSide}}
-}
-
 // PlanStream is a plan per pod, then their summary. It is for one goroutine.
 type PlanStream struct {
-	ctx     context.Context
-	client  *Client
-	request *workloadresizerv1.PreviewPlansRequest
-	summary *workloadresizerv1.PlanSummary
+	ctx        context.Context
+	client     *Client
+	request    *workloadresizerv1.PreviewPlansRequest
+	onProgress func(done, total int64)
+	summary    *workloadresizerv1.PlanSummary
 }
 
 // All calls the server and yields the plans as they arrive, ordered by
@@ -82,6 +47,9 @@ func (s *PlanStream) All() iter.Seq2[*workloadresizerv1.Plan, error] {
 			}
 			if got := resp.GetSummary(); got != nil {
 				summary = got
+			}
+			if progress := resp.GetProgress(); progress != nil && s.onProgress != nil {
+				s.onProgress(progress.GetDone(), progress.GetTotal())
 			}
 			if plan := resp.GetPlan(); plan != nil {
 				received++

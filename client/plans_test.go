@@ -72,15 +72,55 @@ func TestPreviewPod(t *testing.T) {
 }
 
 func TestPreviewPlansWithOptions(t *testing.T) {
+	whatIf := &workloadresizerv1.WhatIf{NodeType: "c3"}
 	var asked *workloadresizerv1.PreviewPlansRequest
 	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 		asked = req
-		return stream.Send(summaryOf(0))
+		progress := &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Progress{Progress: &workloadresizerv1.PlanProgress{Done: 1, Total: 2}}}
+		return errors.Join(stream.Send(progress), stream.Send(summaryOf(0)))
 	}})
-	if err := drain(c.PreviewPlans(t.Context(), "shop", AsRestored(), ServerSide())); err != nil {
+	var done, total int64
+	stream := c.PreviewPlans(t.Context(), "shop", AsRestored(), ServerSide(), Assuming(whatIf), OfWorkload(&workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}),
+		WithLabels("app=web"), OnNode("n4-0"), OnNodeType("n4"), OnProgress(func(d, t int64) { done, total = d, t }))
+	if err := drain(stream); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Restore: true, ServerSide: true}, asked, protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(&workloadresizerv1.PreviewPlansRequest{
+		Namespace: "shop", Restore: true, ServerSide: true, WhatIf: whatIf, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"},
+		LabelSelector: "app=web", Node: "n4-0", NodeType: "n4",
+	}, asked, protocmp.Transform()); diff != "" {
+		t.Errorf("asked for something else (-want +got):\n%s", diff)
+	}
+	if done != 1 || total != 2 {
+		t.Errorf("progress %d of %d, want 1 of 2", done, total)
+	}
+}
+
+func TestPreviewSelectedLeavesTheRequestAsItIs(t *testing.T) {
+	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
+		if req.GetPod() != "web" || req.GetNode() != "n4-0" {
+			t.Errorf("asked %v", req)
+		}
+		return stream.Send(summaryOf(0))
+	}})
+	request := &workloadresizerv1.PreviewPlansRequest{Pod: "web"}
+	if err := drain(c.PreviewSelected(t.Context(), request, OnNode("n4-0"))); err != nil || request.GetNode() != "" {
+		t.Errorf("%v, the request is %v now", err, request)
+	}
+}
+
+func TestPreviewManifest(t *testing.T) {
+	var asked *workloadresizerv1.PreviewManifestRequest
+	c := dial(t, ratioServer{}, planServer{manifest: func(req *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
+		asked = req
+		return &workloadresizerv1.PreviewManifestResponse{PassedOver: []string{"Service web"}}, nil
+	}})
+	whatIf := &workloadresizerv1.WhatIf{BaselineNodeType: "c3"}
+	got, err := c.PreviewManifest(t.Context(), "kind: Service", ForNodeTypes("n4", "c3"), Assuming(whatIf))
+	if err != nil || len(got.GetPassedOver()) != 1 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if diff := cmp.Diff(&workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Service", NodeTypes: []string{"n4", "c3"}, WhatIf: whatIf}, asked, protocmp.Transform()); diff != "" {
 		t.Errorf("asked for something else (-want +got):\n%s", diff)
 	}
 }

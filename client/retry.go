@@ -9,14 +9,23 @@ import (
 )
 
 // retriedMethods are the methods that are tried again when the server is
-// unavailable. All of them only read: a method that writes must not be listed
-// unless the server can tell a repeated call from a second one.
+// unavailable: all that only read, and no other. An UNAVAILABLE write may have
+// been done, and only its answer lost. Repeated, it would be a second entry of the
+// history, or with an etag fail as ABORTED although it was done. What surely never
+// reached the server gRPC sends again by itself, whatever the method.
 var retriedMethods = []string{
 	workloadresizerv1.RatioService_ListRatios_FullMethodName,
 	workloadresizerv1.RatioService_GetRatio_FullMethodName,
+	workloadresizerv1.RatioService_WatchRatios_FullMethodName,
+	workloadresizerv1.RatioService_ListRatioChanges_FullMethodName,
 	workloadresizerv1.PlanService_PreviewPod_FullMethodName,
 	workloadresizerv1.PlanService_PreviewPlans_FullMethodName,
-	workloadresizerv1.HoldService_ListHolds_FullMethodName,
+	workloadresizerv1.PlanService_PreviewManifest_FullMethodName,
+	workloadresizerv1.ResizeService_ListResizes_FullMethodName,
+	workloadresizerv1.ResizeService_GetResize_FullMethodName,
+	workloadresizerv1.ResizeService_WatchResizes_FullMethodName,
+	workloadresizerv1.ResizeService_GetStatus_FullMethodName,
+	workloadresizerv1.PauseService_ListHolds_FullMethodName,
 }
 
 // retryReads is the service config that has them tried four times in all. The

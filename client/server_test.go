@@ -25,8 +25,9 @@ func (s ratioServer) ListRatios(ctx context.Context, _ *workloadresizerv1.ListRa
 
 type planServer struct {
 	workloadresizerv1.UnimplementedPlanServiceServer
-	pod   func(context.Context, *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error)
-	plans func(*workloadresizerv1.PreviewPlansRequest, grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error
+	manifest func(*workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error)
+	pod      func(context.Context, *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error)
+	plans    func(*workloadresizerv1.PreviewPlansRequest, grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error
 }
 
 func (s planServer) PreviewPod(ctx context.Context, req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
@@ -37,8 +38,13 @@ func (s planServer) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, str
 	return s.plans(req, stream)
 }
 
+func (s planServer) PreviewManifest(_ context.Context, req *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
+	return s.manifest(req)
+}
+
 type holdServer struct {
-	workloadresizerv1.UnimplementedHoldServiceServer
+	workloadresizerv1.UnimplementedPauseServiceServer
+	workloadresizerv1.UnimplementedResizeServiceServer
 	calls int
 	// fail, if set, ends every call.
 	fail error
@@ -99,13 +105,20 @@ func dialServices(t *testing.T, register func(*grpc.Server), opts ...Option) *Cl
 	return c
 }
 
-// notReady is what the server answers while it cannot know yet.
-func notReady(t *testing.T) error {
-	t.Helper()
-	s, err := status.New(codes.Unavailable, "ConfigMap ns/name does not exist").
-		WithDetails(&errdetails.ErrorInfo{Reason: "RATIOS_NOT_READY", Domain: "workload-resizer.io"})
+// reasoned is an error as the server makes them.
+func reasoned(code codes.Code, reason string) error {
+	return reasonedAs(code, reason, "the server says so")
+}
+
+func reasonedAs(code codes.Code, reason, message string) error {
+	s, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "workload-resizer.io"})
 	if err != nil {
-		t.Fatal(err)
+		panic(err) // It is neither OK nor too large.
 	}
 	return s.Err()
+}
+
+// notReady is what the server answers while it cannot know yet.
+func notReady() error {
+	return reasonedAs(codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist")
 }

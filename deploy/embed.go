@@ -9,8 +9,12 @@ var (
 	serviceAccount string
 	//go:embed base/rbac.yaml
 	rbac string
+	//go:embed base/users.yaml
+	users string
 	//go:embed base/holds.yaml
 	holds string
+	//go:embed base/overrides.yaml
+	overrides string
 	//go:embed samples/config.yaml
 	sampleConfig string
 	//go:embed samples/workloads.yaml
@@ -27,15 +31,17 @@ const (
 	ConfigMap = "workload-resizer-config"
 	// Holds is the ConfigMap that keeps which pods are restored or paused.
 	Holds = "workload-resizer-holds"
+	// Overrides is the ConfigMap that keeps the ratios set through the API.
+	Overrides = "workload-resizer-overrides"
 	// SampleNamespace is where the sample workloads are.
 	SampleNamespace = "samples"
 )
 
 // Base is what the server needs in every cluster, in the order to apply it in:
-// its namespace, its ServiceAccount, what that may do, and the ConfigMap that it
-// writes.
+// its namespace, its ServiceAccount, what that may do, what users may be allowed
+// to do, and the ConfigMaps that it writes.
 func Base() [][]byte {
-	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(holds)}
+	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(holds), []byte(overrides)}
 }
 
 // SampleConfig is a ConfigMap with ratios of three node types.

@@ -15,7 +15,8 @@ type Provider interface {
 }
 
 // Update is the state of a source: either a layer, or what is wrong with it, in
-// which case the last good layer stays in force.
+// which case the last good layer stays in force; while there was none, there is
+// no table.
 type Update struct {
 	Layer *Layer
 	Err   error

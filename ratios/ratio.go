@@ -11,6 +11,9 @@ type Ratio struct {
 	MemoryPerf float64
 	// Provenance is where the ratio comes from.
 	Provenance Provenance
+	// ExpireTime is when its source stops saying so by itself; zero if it does
+	// not.
+	ExpireTime time.Time
 }
 
 // Provenance is where a value comes from.
@@ -22,6 +25,9 @@ type Provenance struct {
 	UpdateTime time.Time
 	// Author wrote it, as the source knows it; empty if it does not.
 	Author string
+	// Reason is why, in the words of the author; empty if the source does not
+	// know.
+	Reason string
 }
 
 // Bounds limits requests per container, whatever the ratio.

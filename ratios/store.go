@@ -87,12 +87,12 @@ func (s *Store) take(ctx context.Context, i int, u Update) {
 	}
 }
 
-// rebuild merges the layers anew. Until every provider has reported once there
-// is no table: a lower layer alone could be about to be overruled.
+// rebuild merges the layers anew. Until every source was good once there is no
+// table: a lower layer alone could be about to be overruled.
 func (s *Store) rebuild(ctx context.Context) {
 	layers := make([]*Layer, len(s.sources))
 	for i := range s.sources {
-		if !s.sources[i].reported {
+		if s.sources[i].layer == nil {
 			return
 		}
 		layers[i] = s.sources[i].layer

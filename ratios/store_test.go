@@ -102,6 +102,24 @@ func TestThereIsNoTableUntilEveryProviderReported(t *testing.T) {
 	}
 }
 
+func TestThereIsNoTableUntilEverySourceWasGoodOnce(t *testing.T) {
+	over := ratiotest.NewMemory("override", ratios.Update{Err: errors.New("cannot be read")})
+	base := ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 2})})
+	s := run(t, over, base)
+	changes := s.Watch()
+	await(t, s, changes, func() bool {
+		return s.Sources()[1].Err == nil && s.Problem().Error() == "ratio source override: cannot be read"
+	})
+	if s.Table() != nil {
+		t.Error("a table without the layer that decides first")
+	}
+	over.Set(ratios.Update{Layer: layer("override", "", map[string]float64{"n4": 3})})
+	await(t, s, changes, ready(s))
+	if e, _ := s.Table().Lookup("n4"); e.Ratio.CPUPerf != 3 {
+		t.Errorf("n4 has %v", e.Ratio)
+	}
+}
+
 // silent never reports.
 type silent struct{}
 

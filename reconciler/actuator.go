@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -29,8 +30,16 @@ import (
 // resource version that the plan was made from, so that they never overwrite
 // what somebody else did since. (3) does not: it states what was done, and the
 // kubelet's own update of the pod must not prevent it.
+//
+// Right before each write it asks whether that may still be: it may have waited
+// for its turn, and a plan may be stopped between any two writes.
 type actuator struct {
-	client  kubernetes.Interface
+	client kubernetes.Interface
+	// limiter bounds the rate of requests; the client must not, as what waits
+	// inside of it has been permitted already.
+	limiter flowcontrol.RateLimiter
+	// permit returns an error if no write of the plan may begin now.
+	permit  func(*Plan) error
 	clock   clock.PassiveClock
 	metrics *metrics
 }
@@ -172,6 +181,9 @@ func (a *actuator) current(ctx context.Context, plan *Plan) (*corev1.Pod, error)
 }
 
 func (a *actuator) get(ctx context.Context, plan *Plan) (*corev1.Pod, error) {
+	if err := a.limiter.Wait(ctx); err != nil {
+		return nil, fmt.Errorf("wait for the rate of requests: %w", err)
+	}
 	var asked time.Duration
 	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Get(withAsked(ctx, &asked), plan.Pod.Name, metav1.GetOptions{})
 	return pod, busy(err, asked)
@@ -210,6 +222,12 @@ func (a *actuator) resize(ctx context.Context, plan *Plan, s step, resourceVersi
 }
 
 func (a *actuator) patch(ctx context.Context, plan *Plan, s step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
+	if err := a.limiter.Wait(ctx); err != nil {
+		return nil, fmt.Errorf("wait for the rate of requests: %w", err)
+	}
+	if err := a.permit(plan); err != nil {
+		return nil, err
+	}
 	var asked time.Duration
 	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Patch(withAsked(ctx, &asked), plan.Pod.Name, kind, body,
 		metav1.PatchOptions{FieldManager: contract.FieldManager, DryRun: dryRun}, subresources...)

@@ -40,7 +40,7 @@ func TestActuator(t *testing.T) {
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
 	s := &apiServer{cluster: cluster, version: cluster.Version(), client: client, dynamic: dynamic.NewForConfigOrDie(config), actuator: &actuator{
-		client:  client,
+		client: client, limiter: newLimiter(0, 0), permit: always,
 		clock:   testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)),
 		metrics: testMetrics(),
 	}}
@@ -50,6 +50,7 @@ func TestActuator(t *testing.T) {
 	t.Run("does not write originals that are there", s.keepsOriginals)
 	t.Run("records in one write where nothing is to be resized", s.records)
 	t.Run("stops at the first write that fails, and the rest follows later", s.goesOn)
+	t.Run("stops before any write, and the rest follows later", s.stops)
 	t.Run("never touches another pod of that name", s.sparesNamesakes)
 	t.Run("never overwrites what somebody else did since", s.sparesOthers)
 	t.Run("a pod that is gone is no failure", s.sparesGone)

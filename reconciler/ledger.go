@@ -19,7 +19,15 @@ type ledger struct {
 	// waiting are the pods that are left alone until something around them
 	// changes.
 	waiting map[waitingFor]map[types.NamespacedName]struct{}
+	// counts are the pods by what was decided last.
+	counts  map[verdict]int
 	metrics *metrics
+}
+
+// verdict is what was decided of a pod, and the first reason.
+type verdict struct {
+	decision Decision
+	reason   contract.Reason
 }
 
 // entry is what is remembered of one pod.
@@ -58,6 +66,7 @@ func newLedger(m *metrics) *ledger {
 	return &ledger{
 		pods:    map[types.NamespacedName]*entry{},
 		waiting: map[waitingFor]map[types.NamespacedName]struct{}{},
+		counts:  map[verdict]int{},
 		metrics: m,
 	}
 }
@@ -87,12 +96,27 @@ func (l *ledger) drop(pod types.NamespacedName) {
 	}
 }
 
+// beginAnew forgets what was said and done: another process may have said and
+// done more since. What was decided is kept, and what our last writes were, which
+// the cache may be behind.
+func (l *ledger) beginAnew() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.pods {
+		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, wrote: e.wrote, wroteAt: e.wroteAt}
+	}
+}
+
 // count takes a pod into account (1), or no longer (-1).
-func (l *ledger) count(pod types.NamespacedName, e *entry, by float64) {
+func (l *ledger) count(pod types.NamespacedName, e *entry, by int) {
 	if e.decision < 0 {
 		return
 	}
-	l.metrics.pods.WithLabelValues(e.decision.String(), string(e.reason)).Add(by)
+	l.metrics.pods.WithLabelValues(e.decision.String(), string(e.reason)).Add(float64(by))
+	decided := verdict{e.decision, e.reason}
+	if l.counts[decided] += by; l.counts[decided] == 0 {
+		delete(l.counts, decided)
+	}
 	key := waitingFor{reason: e.reason}
 	switch waits(e.reason) {
 	case nowhere:

@@ -12,7 +12,7 @@ import (
 )
 
 func testMetrics() *metrics {
-	return newMetrics(prometheus.NewRegistry(), func() int { return 0 })
+	return newMetrics(prometheus.NewRegistry(), func() int { return 0 }, func() bool { return true })
 }
 
 var start = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)

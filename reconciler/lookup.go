@@ -1,8 +1,12 @@
 package reconciler
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // UID returns the uid of the pod that has the name now. The error is a
@@ -16,6 +20,32 @@ func (r *Reconciler) UID(name types.NamespacedName) (types.UID, error) {
 		return "", &PodNotFoundError{name}
 	}
 	return pod.UID, nil
+}
+
+// Workloads returns what makes the pod that has the name now, the narrowest first:
+// its controller, and that one's own. None if there is no such pod, or that is
+// not known.
+func (r *Reconciler) Workloads(name types.NamespacedName) []safety.Workload {
+	pod, err := r.pods.Pods(name.Namespace).Get(name.Name)
+	if err != nil {
+		return nil
+	}
+	controller, parent := safety.Workloads(pod)
+	return slices.DeleteFunc([]safety.Workload{controller, parent}, func(w safety.Workload) bool { return w == safety.Workload{} })
+}
+
+// CountOf counts the pods of a workload. The error is a NotReadyError.
+func (r *Reconciler) CountOf(namespace string, workload safety.Workload) (int, error) {
+	if err := r.cacheReady(); err != nil {
+		return 0, &NotReadyError{CacheNotReady, err}
+	}
+	count := 0
+	for _, pod := range all(r.pods.Pods(namespace).List) {
+		if safety.Targets(workload.Kind, workload.Name, pod) {
+			count++
+		}
+	}
+	return count, nil
 }
 
 // Count counts the pods of a namespace, or all if that is empty. The error is a

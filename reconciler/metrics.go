@@ -20,8 +20,9 @@ type metrics struct {
 	actuation prometheus.Histogram
 }
 
-// newMetrics registers them; backlog counts the pods that wait to be sized anew.
-func newMetrics(registry prometheus.Registerer, backlog func() int) *metrics {
+// newMetrics registers them; backlog counts the pods that wait to be sized anew,
+// and leads tells whether this process is the one that writes.
+func newMetrics(registry prometheus.Registerer, backlog func() int, leads func() bool) *metrics {
 	m := &metrics{
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_outcomes_total",
@@ -45,7 +46,16 @@ func newMetrics(registry prometheus.Registerer, backlog func() int) *metrics {
 		Name: "workload_resizer_realign_backlog",
 		Help: "Pods that wait for their turn to be sized anew (--realign-rate).",
 	}, func() float64 { return float64(backlog()) })
-	registry.MustRegister(m.outcomes, m.writes, m.pods, m.actuation, waiting)
+	leading := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "workload_resizer_leading",
+		Help: "Whether this replica is the one that resizes (1) or another one may be (0).",
+	}, func() float64 {
+		if leads() {
+			return 1
+		}
+		return 0
+	})
+	registry.MustRegister(m.outcomes, m.writes, m.pods, m.actuation, waiting, leading)
 	return m
 }
 

@@ -83,6 +83,14 @@ func (p *pacer) forget(pod types.NamespacedName) {
 	delete(p.byPod, pod)
 }
 
+// clear drops all pods.
+func (p *pacer) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = nil
+	clear(p.byPod)
+}
+
 // backlog is how many pods wait.
 func (p *pacer) backlog() int {
 	p.mu.Lock()

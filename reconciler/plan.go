@@ -69,6 +69,8 @@ type Plan struct {
 	// order: its containers, then its sidecars if these are resized.
 	Containers []ContainerPlan
 
+	// workloads are what makes the pod: its controller, and that one's own.
+	workloads [2]safety.Workload
 	// kind is what the plan is for.
 	kind kind
 	// keepRecord tells that a restore must not remove the originals: it is not
@@ -81,6 +83,9 @@ type Plan struct {
 	corrected bool
 	// applied is the node type that the pod says it was sized for.
 	applied string
+	// vetoed tells that a plan to skip would give other sizes, if nothing spoke
+	// against it.
+	vetoed bool
 	// wanted is the size that the node refuses, of a plan that puts back.
 	wanted string
 }
@@ -186,7 +191,7 @@ func (p *Plan) resized() bool {
 
 // skip makes the plan leave the pod alone.
 func (p *Plan) skip(veto *safety.Veto) *Plan {
-	p.Decision = Skip
+	p.Decision, p.vetoed = Skip, p.differs()
 	p.Reasons = []Reason{{veto.Reason, veto.Message}}
 	for i := range p.Containers {
 		p.Containers[i].Desired = p.Containers[i].Current

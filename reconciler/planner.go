@@ -56,7 +56,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 		return plan.skip(veto)
 	}
 	plan.explainUnknown()
-	now := progressOf(s.Pod, h.ours)
+	now := s.progress(h.ours)
 	if !plan.differs() {
 		return p.keep(plan, s, &h, now)
 	}
@@ -87,7 +87,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 // type has no ratio.
 func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ratios.Bounds) {
 	pod := s.Pod
-	r := p.rule(pod, s.Around.Node, s.Table)
+	r := p.rule(pod, s.Around.Node, s.NodeType, s.Table)
 	plan = &Plan{
 		Pod:             types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name},
 		UID:             pod.UID,
@@ -102,6 +102,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 		Containers:      make([]ContainerPlan, 0, len(pod.Spec.Containers)+len(pod.Spec.InitContainers)),
 		applied:         pod.Annotations[contract.AppliedInstanceType],
 	}
+	plan.workloads[0], plan.workloads[1] = safety.Workloads(pod)
 	for i := range pod.Spec.Containers {
 		plan.add(&pod.Spec.Containers[i], false)
 	}
@@ -164,6 +165,8 @@ func (p *Plan) classAfter(pod *corev1.Pod) corev1.PodQOSClass {
 // noRatio says why the node of the plan has no ratio.
 func (p *Planner) noRatio(plan *Plan, node *corev1.Node) *safety.Veto {
 	switch {
+	case plan.NodeType != "" && plan.NodeTypeLabel == "":
+		return &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node type %q has no ratio", plan.NodeType)}
 	case node == nil:
 		return &safety.Veto{Reason: contract.NodeNotFound, Message: fmt.Sprintf("node %s is not known", plan.Node)}
 	case plan.NodeType == "":

@@ -1,16 +1,15 @@
 package reconciler
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -50,6 +49,11 @@ type PreviewOptions struct {
 	Restore bool
 	// ServerSide also asks the API server, by a dry run, about each resize.
 	ServerSide bool
+	// Table is to be taken for the ratios; nil for those in force.
+	Table *ratios.Table
+	// NodeType is to be taken for the type of every pod's node, of which nothing
+	// else counts then; empty for what each node is.
+	NodeType string
 }
 
 // Preview plans one pod as the loop would now. The error is a NotReadyError or a
@@ -62,39 +66,50 @@ func (r *Reconciler) Preview(ctx context.Context, name types.NamespacedName, opt
 	if err != nil {
 		return nil, &PodNotFoundError{name}
 	}
-	return r.preview(ctx, pod, r.mustRules(), options), nil
+	return r.preview(ctx, r.snapshot(pod, r.rulesFor(options)), options), nil
 }
 
-// PreviewAll plans every pod of a namespace, of all if it is empty, ordered by
-// namespace and name, all with the same table. The pods are those of the moment
-// of the call. The error is a NotReadyError.
-func (r *Reconciler) PreviewAll(ctx context.Context, namespace string, options PreviewOptions) (iter.Seq[*Plan], error) {
+// PreviewAll plans every pod of the selection, ordered by namespace and name, all
+// with the same table, until ctx is done. The pods are those of the moment of the
+// call, total in number. The error is a NotReadyError or that of
+// Selection.Sees.
+func (r *Reconciler) PreviewAll(ctx context.Context, of Selection, options PreviewOptions) (total int, plans iter.Seq[*Plan], err error) {
 	if err := r.Ready(); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	pods := all(r.pods.Pods(namespace).List)
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	rules := r.mustRules()
-	return func(yield func(*Plan) bool) {
-		for _, pod := range pods {
-			if ctx.Err() != nil || !yield(r.preview(ctx, pod, rules, options)) {
+	rules := r.rulesFor(options)
+	pods, err := r.selected(of, rules.table)
+	if err != nil {
+		return 0, nil, err
+	}
+	return len(pods), func(yield func(*Plan) bool) {
+		var around shared
+		for i, pod := range pods {
+			if i == 0 || pod.Namespace != around.namespace {
+				around = r.shared(pod.Namespace)
+			}
+			if ctx.Err() != nil || !yield(r.preview(ctx, r.snapshotIn(around, pod, rules), options)) {
 				return
 			}
 		}
 	}, nil
 }
 
-// mustRules are known for ever once they are.
-func (r *Reconciler) mustRules() rules {
+// rulesFor are the rules in force, which are known for ever once they are, with
+// the table that is asked for.
+func (r *Reconciler) rulesFor(options PreviewOptions) rules {
 	rules, _ := r.rules()
+	if options.Table != nil {
+		rules.table = options.Table
+	}
 	return rules
 }
 
-func (r *Reconciler) preview(ctx context.Context, pod *corev1.Pod, in rules, options PreviewOptions) *Plan {
-	s := r.snapshot(pod, in)
+func (r *Reconciler) preview(ctx context.Context, s *Snapshot, options PreviewOptions) *Plan {
 	s.Restore = s.Restore || options.Restore
+	if options.NodeType != "" {
+		s.imagine(options.NodeType)
+	}
 	plan := r.Planner.Plan(s)
 	if options.ServerSide && plan.Decision == Resize {
 		r.asker.ask(ctx, plan)

@@ -54,10 +54,13 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	if r.overtaken(plan, rules, changes) {
 		r.queue.AddAfter(key, time.Second)
 	}
-	r.follow(ctx, pod, plan)
 	if !plan.realigns() {
 		r.pacer.forget(key)
 	}
+	if !r.Leads() {
+		return // Queued again when it does.
+	}
+	r.follow(ctx, pod, plan)
 	switch {
 	case plan.Decision == Skip && plan.Reasons[0].Code == contract.Restored:
 		// It was said when it was done, and of all others it is no news.
@@ -150,6 +153,12 @@ func (p *Plan) outcome() []Reason {
 // have to know.
 func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan *Plan, err error) {
 	logger := klog.FromContext(ctx).WithValues("pod", key, "node", plan.Node, "nodeType", plan.NodeType)
+	var stopped *stoppedError
+	if errors.As(err, &stopped) {
+		logger.V(1).Info("Pod is not to be written to any more, planning it again", "err", err)
+		r.queue.Add(key)
+		return
+	}
 	var refused *refusedError
 	var unrecorded *unrecordedError
 	switch {

@@ -25,7 +25,7 @@ import (
 
 // idle returns a reconciler that does not run, whose API server is at host, and
 // its clock.
-func idle(t *testing.T, host string) (*Reconciler, *testingclock.FakeClock) {
+func idle(t testing.TB, host string) (*Reconciler, *testingclock.FakeClock) {
 	t.Helper()
 	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: host})
 	r, err := New(Config{

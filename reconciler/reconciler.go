@@ -34,6 +34,14 @@ type Holds interface {
 	Prune(ctx context.Context, exists func(hold.Scope) bool) error
 }
 
+// Leader tells whether this process is the one of several replicas that writes.
+type Leader interface {
+	// Leading tells whether it is now.
+	Leading() bool
+	// Watch returns a channel that receives after that has changed.
+	Watch() <-chan struct{}
+}
+
 // Config is what a Reconciler is made of. All fields must be set, where no other
 // default is named.
 type Config struct {
@@ -43,8 +51,14 @@ type Config struct {
 	Dynamic dynamic.Interface
 	// Writer writes pods; it has the configuration of WriterConfig.
 	Writer kubernetes.Interface
-	// Asker asks the API server for previews, with a budget of its own.
+	// Asker asks the API server for previews; it has that configuration too.
 	Asker kubernetes.Interface
+	// QPS is how many requests per second Writer makes on average, and as many
+	// Asker; 0 is no limit. Burst is how many each makes in one go.
+	QPS   float32
+	Burst int
+	// Leader tells whether this process writes; nil if there is no other.
+	Leader Leader
 	// Ratios is where the table is.
 	Ratios *ratios.Store
 	// Holds are the pods to be restored or let be.
@@ -115,10 +129,10 @@ func New(config Config) (*Reconciler, error) {
 		pacer:       newPacer(config.RealignRate, clock.RealClock{}),
 		clock:       clock.RealClock{},
 	}
-	r.metrics = newMetrics(config.Metrics, r.pacer.backlog)
+	r.metrics = newMetrics(config.Metrics, r.pacer.backlog, r.Leads)
 	r.ledger = newLedger(r.metrics)
-	r.actuator = &actuator{client: config.Writer, clock: r.clock, metrics: r.metrics}
-	r.asker = &actuator{client: config.Asker, clock: r.clock, metrics: r.metrics}
+	r.actuator = &actuator{client: config.Writer, limiter: newLimiter(config.QPS, config.Burst), permit: r.permit, clock: r.clock, metrics: r.metrics}
+	r.asker = &actuator{client: config.Asker, limiter: newLimiter(config.QPS, config.Burst), permit: always, clock: r.clock, metrics: r.metrics}
 	if r.vpas, err = newVPAs(config.Dynamic, r.enqueueNamespace); err != nil {
 		return nil, err
 	}
@@ -144,6 +158,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	r.ticked()
 	klog.FromContext(ctx).Info("Caches are filled", "pods", len(r.podIndex.ListKeys()))
 
+	ratiosChanged, holdsChanged, leaderChanged := r.Ratios.Watch(), r.Holds.Watch(), r.watchLeader()
 	var running sync.WaitGroup
 	for range r.Workers {
 		running.Go(func() {
@@ -153,7 +168,6 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	}
 	running.Go(func() { r.pacer.run(ctx, r.queue.Add) })
 	running.Go(func() { r.pruneHolds(ctx) })
-	ratiosChanged, holdsChanged := r.Ratios.Watch(), r.Holds.Watch()
 	var before rules
 	for {
 		// They may have come or changed before the watches began.
@@ -164,6 +178,8 @@ func (r *Reconciler) Run(ctx context.Context) error {
 		select {
 		case <-ratiosChanged:
 		case <-holdsChanged:
+		case <-leaderChanged:
+			r.leaderChanged()
 		case <-ctx.Done():
 			r.queue.ShutDown()
 			running.Wait()
@@ -195,6 +211,9 @@ func (r *Reconciler) pruneHolds(ctx context.Context) {
 		case <-r.clock.After(pruneEvery):
 		case <-ctx.Done():
 			return
+		}
+		if !r.Leads() {
+			continue
 		}
 		if err := r.Holds.Prune(ctx, r.exists); err != nil && ctx.Err() == nil {
 			klog.FromContext(ctx).Error(err, "Holds of pods that are gone are not dropped yet")

@@ -42,7 +42,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 		}
 	}
 	if plan.differs() {
-		if veto := plan.unready(s, progressOf(s.Pod, h.ours)); veto != nil {
+		if veto := plan.unready(s, s.progress(h.ours)); veto != nil {
 			return plan.skip(veto)
 		}
 		before, after := plan.sizes(s.Pod)

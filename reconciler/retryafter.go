@@ -10,11 +10,14 @@ import (
 )
 
 // WriterConfig returns the configuration of a client to write pods with: each
-// write is bounded in time, and a server that asks to be let be is not waited for
-// inside of a write, as client-go would: then a worker would do nothing else.
+// write is bounded in time, and nothing is waited for inside of a write, as
+// client-go would: neither a server that asks to be let be, or a worker would do
+// nothing else, nor the rate of requests (Config.QPS), or a write could begin long
+// after it was permitted.
 func WriterConfig(config *rest.Config, timeout time.Duration) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Timeout = timeout
+	config.QPS, config.RateLimiter = -1, nil
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return impatient{next} })
 	return config
 }

@@ -19,14 +19,31 @@ type ruling struct {
 	entry *ratios.Entry
 }
 
-func (p *Planner) rule(pod *corev1.Pod, node *corev1.Node, table *ratios.Table) ruling {
-	r := ruling{profile: table.Profile(ratios.Subject{
+// profileOf is what holds for the pod.
+func profileOf(pod *corev1.Pod, table *ratios.Table) *ratios.Profile {
+	return table.Profile(ratios.Subject{
 		Labels: pod.Labels, Annotations: pod.Annotations, ComputeClass: pod.Spec.NodeSelector[computeClass],
-	})}
-	if node == nil {
+	})
+}
+
+// NodeTypesOf lists the node types that have a ratio for the pod, in alphabetical
+// order. The caller must not change the slice.
+func NodeTypesOf(pod *corev1.Pod, table *ratios.Table) []string {
+	return profileOf(pod, table).NodeTypes()
+}
+
+// rule returns what the table says of the pod. nodeType is taken for that of the
+// node, unless it is empty.
+func (p *Planner) rule(pod *corev1.Pod, node *corev1.Node, nodeType string, table *ratios.Table) ruling {
+	r := ruling{profile: profileOf(pod, table)}
+	switch {
+	case nodeType != "":
+		r.NodeType = nodeType
+	case node == nil:
 		return r
+	default:
+		r.Match, _ = p.NodeTypes.Resolve(node.Labels, r.profile.Knows)
 	}
-	r.Match, _ = p.NodeTypes.Resolve(node.Labels, r.profile.Knows)
 	if entry, ok := r.profile.Lookup(r.NodeType); ok {
 		r.entry = entry
 	}

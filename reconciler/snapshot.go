@@ -1,10 +1,13 @@
 package reconciler
 
 import (
+	"time"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -15,6 +18,9 @@ type Snapshot struct {
 	// Around is what the pod shares with others; its node is nil if it is not
 	// known.
 	Around safety.Surroundings
+	// NodeType is to be taken for the type of the pod's node, whatever that is;
+	// empty for what its labels tell.
+	NodeType string
 	// Autoscalers finds the HorizontalPodAutoscalers on the pod's workload, for
 	// the few pods that are to be resized; nil for none.
 	Autoscalers func() []*autoscalingv2.HorizontalPodAutoscaler
@@ -27,6 +33,29 @@ type Snapshot struct {
 	Restore bool
 	// Refused is what the node refused before, nil if it did not.
 	Refused *Refusal
+
+	// settled takes a resize that the node is at for done.
+	settled bool
+}
+
+// imagine makes the snapshot one of a pod on some node of the type, of which
+// nothing else is known.
+func (s *Snapshot) imagine(nodeType string) {
+	s.NodeType = nodeType
+	s.Around.Node, s.Around.Neighbours, s.Refused = nil, safety.Usage{}, nil
+}
+
+// progress is what the node says of the pod's last resize; another node says
+// nothing yet.
+func (s *Snapshot) progress(resized time.Time) progress {
+	if s.NodeType != "" {
+		return progress{}
+	}
+	now := progressOf(s.Pod, resized)
+	if s.settled && now.code == contract.ResizeInProgress {
+		return progress{}
+	}
+	return now
 }
 
 // Refusal is a size that the pod's node turned out not to be able to give it.

@@ -11,22 +11,37 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
+// shared is what all pods of a namespace share.
+type shared struct {
+	namespace   string
+	limitRanges []*corev1.LimitRange
+	quotas      []*corev1.ResourceQuota
+}
+
+func (r *Reconciler) shared(namespace string) shared {
+	return shared{namespace, all(r.limitRanges.LimitRanges(namespace).List), all(r.quotas.ResourceQuotas(namespace).List)}
+}
+
 // snapshot gathers what the plan of a pod is made from.
 func (r *Reconciler) snapshot(pod *corev1.Pod, in rules) *Snapshot {
+	return r.snapshotIn(r.shared(pod.Namespace), pod, in)
+}
+
+func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snapshot {
 	s := &Snapshot{
 		Pod:   pod,
 		Table: in.table,
 		Around: safety.Surroundings{
 			Node:        r.node(pod),
 			Neighbours:  r.usage.neighbours(pod),
-			LimitRanges: all(r.limitRanges.LimitRanges(pod.Namespace).List),
-			Quotas:      all(r.quotas.ResourceQuotas(pod.Namespace).List),
+			LimitRanges: around.limitRanges,
+			Quotas:      around.quotas,
 		},
 		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return r.autoscalersOf(pod) },
 		VPA:         r.vpas.of(pod),
 	}
 	s.Refused, _ = r.ledger.refusal(nameOf(pod), pod.UID, r.clock.Now())
-	if h, ok := in.holds.Of(pod.Namespace, pod.Name, pod.UID); ok {
+	if h, ok := holdOf(pod, in.holds); ok {
 		switch h.Kind {
 		case hold.Restore:
 			s.Restore = true
@@ -35,6 +50,12 @@ func (r *Reconciler) snapshot(pod *corev1.Pod, in rules) *Snapshot {
 		}
 	}
 	return s
+}
+
+// holdOf returns the hold that decides for a pod.
+func holdOf(pod *corev1.Pod, holds *hold.Table) (hold.Hold, bool) {
+	controller, parent := safety.Workloads(pod)
+	return holds.Of(pod.Namespace, pod.Name, pod.UID, controller, parent)
 }
 
 const timeFormat = "2006-01-02T15:04:05Z"

@@ -164,13 +164,8 @@ func (r *Reconciler) enqueue(pod *corev1.Pod) { r.queue.Add(nameOf(pod)) }
 
 // enqueueNode queues the pods of a node.
 func (r *Reconciler) enqueueNode(node string) {
-	pods, err := r.podIndex.ByIndex(byNode, node)
-	if err != nil {
-		// Only an index that was never added gives an error.
-		panic(fmt.Sprintf("reconciler: pods by node: %v", err))
-	}
-	for _, obj := range pods {
-		r.enqueue(obj.(*corev1.Pod))
+	for _, pod := range r.podsOn(node) {
+		r.enqueue(pod)
 	}
 }
 
@@ -204,8 +199,8 @@ func (r *Reconciler) enqueueAffected(now rules) {
 }
 
 func (r *Reconciler) affected(pod *corev1.Pod, before, now rules) bool {
-	heldBefore, _ := before.holds.Of(pod.Namespace, pod.Name, pod.UID)
-	heldNow, _ := now.holds.Of(pod.Namespace, pod.Name, pod.UID)
+	heldBefore, _ := holdOf(pod, before.holds)
+	heldNow, _ := holdOf(pod, now.holds)
 	if heldBefore.Kind != heldNow.Kind {
 		return true
 	}
@@ -213,7 +208,7 @@ func (r *Reconciler) affected(pod *corev1.Pod, before, now rules) bool {
 		return false
 	}
 	node := r.node(pod)
-	a, b := r.Planner.rule(pod, node, before.table), r.Planner.rule(pod, node, now.table)
+	a, b := r.Planner.rule(pod, node, "", before.table), r.Planner.rule(pod, node, "", now.table)
 	return !a.sizesAs(&b)
 }
 

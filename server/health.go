@@ -17,7 +17,7 @@ func (s *Server) followHealth(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		status := healthv1.HealthCheckResponse_SERVING
-		if s.config.Reconciler.Ready() != nil {
+		if s.config.ready() != nil {
 			status = healthv1.HealthCheckResponse_NOT_SERVING
 		}
 		s.health.SetServingStatus("", status)

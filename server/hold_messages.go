@@ -20,7 +20,7 @@ func holdMessage(h hold.Hold) *workloadresizerv1.Hold {
 	}
 	return &workloadresizerv1.Hold{
 		Kind:  kind,
-		Scope: &workloadresizerv1.HoldScope{AllNamespaces: h.Scope == hold.Scope{}, Namespace: h.Scope.Namespace, Pod: h.Scope.Pod},
+		Scope: holdScopeMessage(h.Scope),
 		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author,
 		CreateTime: timestamp(h.Since), ExpireTime: timestamp(h.Expires),
 	}

@@ -3,32 +3,36 @@ package server
 import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // holdScope reads a scope without its UID.
 func holdScope(scope *workloadresizerv1.HoldScope) (hold.Scope, error) {
-	all, namespace, pod := scope.GetAllNamespaces(), scope.GetNamespace(), scope.GetPod()
+	all, namespace, pod, workload := scope.GetAllNamespaces(), scope.GetNamespace(), scope.GetPod(), scope.GetWorkload()
 	switch {
-	case all && (namespace != "" || pod != ""):
-		return hold.Scope{}, badField("scope", "must name one scope: all_namespaces, or a namespace, or a pod in its namespace")
+	case all && (namespace != "" || pod != "" || workload != nil), pod != "" && workload != nil:
+		return hold.Scope{}, badField("scope", "must name one scope: all_namespaces, or a namespace, or a workload or a pod in its namespace")
 	case pod != "" && namespace == "":
 		return hold.Scope{}, missingField("scope.namespace", "the pod's namespace")
+	case workload != nil && namespace == "":
+		return hold.Scope{}, missingField("scope.namespace", "the workload's namespace")
 	case !all && namespace == "":
-		return hold.Scope{}, missingField("scope", "a namespace, a pod in its namespace, or all_namespaces for every pod of the cluster")
+		return hold.Scope{}, missingField("scope", "a namespace, a workload or a pod in its namespace, or all_namespaces for every pod of the cluster")
 	}
-	s := hold.Scope{Namespace: namespace, Pod: pod}
+	s := hold.Scope{Namespace: namespace, Pod: pod, Workload: safety.Workload{Kind: workload.GetKind(), Name: workload.GetName()}}
 	return s, holdFaults(s.Faults())
 }
 
-// holdKind reads the kind to end; none is both.
-func holdKind(kind workloadresizerv1.HoldKind) (hold.Kind, error) {
-	switch kind {
-	case workloadresizerv1.HoldKind_HOLD_KIND_UNSPECIFIED:
-		return "", nil
-	case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
-		return hold.Restore, nil
-	case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
-		return hold.Pause, nil
+func holdScopeMessage(s hold.Scope) *workloadresizerv1.HoldScope {
+	message := &workloadresizerv1.HoldScope{AllNamespaces: s == hold.Scope{}, Namespace: s.Namespace, Pod: s.Pod}
+	if s.Workload != (safety.Workload{}) {
+		message.Workload = &workloadresizerv1.Workload{Kind: s.Workload.Kind, Name: s.Workload.Name}
 	}
-	return "", badField("kind", "is none that this server knows; leave it out for all")
+	return message
+}
+
+// holdKinds are the kinds to end; unspecified, which is not here, is both.
+var holdKinds = map[workloadresizerv1.HoldKind]hold.Kind{
+	workloadresizerv1.HoldKind_HOLD_KIND_RESTORE: hold.Restore,
+	workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:   hold.Pause,
 }

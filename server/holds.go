@@ -4,28 +4,48 @@ import (
 	"context"
 	"time"
 
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
 // pods knows the pods that there are now. Its errors are those of a preview.
 type pods interface {
 	UID(types.NamespacedName) (types.UID, error)
+	// Workloads are those of a pod, the narrowest first, as far as they are
+	// known.
+	Workloads(types.NamespacedName) []safety.Workload
 	// Count counts those of a namespace, of all if it is empty.
 	Count(namespace string) (int, error)
+	// CountOf counts those of a workload.
+	CountOf(namespace string, workload safety.Workload) (int, error)
 }
 
-type holdService struct {
-	workloadresizerv1.UnimplementedHoldServiceServer
-	store *hold.Store
-	pods  pods
+// holds is what the services that keep holds have in common.
+type holds struct {
+	store  *hold.Store
+	pods   pods
+	viewer access.Viewer
+	rights rights
 }
 
-func (s *holdService) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
+// rights tells what callers may do; an access.Access does. The error is that they
+// may not, or that it is not known.
+type rights interface {
+	Require(ctx context.Context, right access.Right, namespace string) error
+}
+
+type pauseService struct {
+	workloadresizerv1.UnimplementedPauseServiceServer
+	holds
+}
+
+// Restore is the one method of its service that stores a hold.
+func (s *resizeService) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
 	h, err := s.put(ctx, hold.Restore, request)
 	if err != nil {
 		return nil, err
@@ -33,14 +53,14 @@ func (s *holdService) Restore(ctx context.Context, request *workloadresizerv1.Re
 	return &workloadresizerv1.RestoreResponse{Hold: holdMessage(h), Pods: s.count(h.Scope)}, nil
 }
 
-func (s *holdService) Pause(ctx context.Context, request *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
+func (s *pauseService) Pause(ctx context.Context, request *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
 	h, err := s.put(ctx, hold.Pause, request)
 	if err != nil {
 		return nil, err
 	}
 	response := &workloadresizerv1.PauseResponse{Hold: holdMessage(h), Pods: s.count(h.Scope)}
 	if table, err := s.store.Ready(); err == nil {
-		if over, ok := table.Over(h.Scope); ok {
+		if over, ok := table.Over(h.Scope, s.workloads(h.Scope)...); ok {
 			response.OverruledBy = holdMessage(over)
 		}
 	}
@@ -56,16 +76,17 @@ type holdRequest interface {
 	GetValidateOnly() bool
 }
 
-func (s *holdService) put(ctx context.Context, kind hold.Kind, request holdRequest) (hold.Hold, error) {
+func (s *holds) put(ctx context.Context, kind hold.Kind, request holdRequest) (hold.Hold, error) {
 	scope, err := holdScope(request.GetScope())
 	if err != nil {
 		return hold.Hold{}, err
 	}
-	h := hold.Hold{Kind: kind, Scope: scope, Reason: request.GetReason(), Author: request.GetAuthor(), Since: time.Now().UTC().Truncate(time.Second)}
+	// Whether there is such a pod is not told either.
+	if err := mustSee(s.viewer.View(ctx), scope.Namespace); err != nil {
+		return hold.Hold{}, err
+	}
+	h := hold.Hold{Kind: kind, Scope: scope, Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), Since: time.Now().UTC().Truncate(time.Second)}
 	if ttl := request.GetTtl(); ttl != nil {
-		if ttl.CheckValid() != nil || ttl.AsDuration() < time.Second {
-			return hold.Hold{}, badField("ttl", "must be at least a second; leave it out for no end")
-		}
 		h.Expires = h.Since.Add(ttl.AsDuration())
 	}
 	if scope.Pod != "" {
@@ -80,13 +101,21 @@ func (s *holdService) put(ctx context.Context, kind hold.Kind, request holdReque
 	if request.GetValidateOnly() {
 		put = s.store.CheckPut
 	}
-	h, err = put(ctx, h)
-	return h, holdError(err)
+	if h, err = put(ctx, h); err != nil {
+		return hold.Hold{}, holdError(err)
+	}
+	if !request.GetValidateOnly() {
+		logStored(ctx, h)
+	}
+	return h, nil
 }
 
 // count counts the pods that the scope has now, nil while that is not known.
-func (s *holdService) count(scope hold.Scope) *int64 {
+func (s *holds) count(scope hold.Scope) *int64 {
 	n, err := s.pods.Count(scope.Namespace)
+	if scope.Workload != (safety.Workload{}) {
+		n, err = s.pods.CountOf(scope.Namespace, scope.Workload)
+	}
 	if err != nil {
 		return nil
 	}
@@ -101,47 +130,10 @@ func (s *holdService) count(scope hold.Scope) *int64 {
 	return &pods
 }
 
-func (s *holdService) Resume(ctx context.Context, request *workloadresizerv1.ResumeRequest) (*workloadresizerv1.ResumeResponse, error) {
-	scope, err := holdScope(request.GetScope())
-	if err != nil {
-		return nil, err
+// workloads are those of the pod that a scope is; none for other scopes.
+func (s *holds) workloads(scope hold.Scope) []safety.Workload {
+	if scope.Pod == "" {
+		return nil
 	}
-	kind, err := holdKind(request.GetKind())
-	if err != nil {
-		return nil, err
-	}
-	release := s.store.Release
-	if request.GetValidateOnly() {
-		release = s.store.CheckRelease
-	}
-	ended, err := release(ctx, hold.Ending{Scope: scope, Kind: kind, Nested: request.GetIncludeNested()})
-	if err != nil {
-		return nil, holdError(err)
-	}
-	response := &workloadresizerv1.ResumeResponse{Released: holdMessages(ended.Holds), Nested: int64(ended.Nested), Pods: s.count(scope)}
-	if ended.Wider != nil {
-		response.StillHeldBy = holdMessage(*ended.Wider)
-	}
-	return response, nil
-}
-
-// table returns the table in force, or the error that there is none.
-func (s *holdService) table() (*hold.Table, error) {
-	table, err := s.store.Ready()
-	if err != nil {
-		return nil, statusError(codes.Unavailable, reasonHoldsNotReady, "not ready: "+err.Error())
-	}
-	return table, nil
-}
-
-func (s *holdService) ListHolds(context.Context, *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
-	table, err := s.table()
-	if err != nil {
-		return nil, err
-	}
-	response := &workloadresizerv1.ListHoldsResponse{Holds: holdMessages(table.All())}
-	if err := s.store.Err(); err != nil {
-		response.Problem = err.Error()
-	}
-	return response, nil
+	return s.pods.Workloads(types.NamespacedName{Namespace: scope.Namespace, Name: scope.Pod})
 }

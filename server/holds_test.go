@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,11 +20,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/rpcerror"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -34,6 +39,24 @@ func (p podList) Count(namespace string) (int, error) {
 	n := 0
 	for pod := range p {
 		if namespace == "" || pod.Namespace == namespace {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Workloads are those of the one pod.
+func (p podList) Workloads(name types.NamespacedName) []safety.Workload {
+	if _, ok := p[name]; !ok {
+		return nil
+	}
+	return []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, {Kind: "Deployment", Name: "web"}}
+}
+
+func (p podList) CountOf(namespace string, workload safety.Workload) (int, error) {
+	n := 0
+	for pod := range p {
+		if pod.Namespace == namespace && slices.Contains(p.Workloads(pod), workload) {
 			n++
 		}
 	}
@@ -54,25 +77,32 @@ var (
 	web        = &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web"}
 )
 
+// holdService is all that keeps holds.
+type holdService struct {
+	*pauseService
+	*resizeService
+}
+
+// may is what every caller may do: everything, or nothing.
+type may bool
+
+func (m may) Require(_ context.Context, right access.Right, _ string) error {
+	if !m {
+		return rpcerror.New(rpcerror.NotAuthorized, "you may not "+right.String())
+	}
+	return nil
+}
+
 func TestHoldService(t *testing.T) {
 	client := kubernetes.NewForConfigOrDie(localcluster.ForTest(t, "").Config())
 	service := func(t *testing.T, name string, opts ...hold.Option) *holdService {
 		t.Helper()
-		if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		store := hold.New(client, "default", name, opts...)
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		go func() { done <- store.Run(ctx) }()
-		t.Cleanup(func() {
-			cancel()
-			if err := <-done; err != nil {
-				t.Errorf("ended with %v", err)
-			}
-		})
+		configMap(t, client, name)
+		store := hold.New(client, holdsNamespace, name, opts...)
+		run(t, store.Run)
 		localcluster.Eventually(t, "the holds", func() error { _, err := store.Ready(); return err })
-		return &holdService{store: store, pods: podList{{Namespace: "shop", Name: "web"}: "1"}}
+		held := holds{store: store, pods: podList{{Namespace: "shop", Name: "web"}: "1"}, viewer: all, rights: may(true)}
+		return &holdService{&pauseService{holds: held}, &resizeService{holds: held}}
 	}
 	list := func(t *testing.T, s *holdService) []*workloadresizerv1.Hold {
 		t.Helper()
@@ -83,10 +113,13 @@ func TestHoldService(t *testing.T) {
 		return response.GetHolds()
 	}
 
+	// The server does not know who calls, as far as these tests are concerned.
+	anybody := func(t *testing.T) context.Context { return access.NewContext(t.Context(), access.Caller{Local: true}) }
+
 	t.Run("what is held is listed until it is resumed", func(t *testing.T) {
 		s := service(t, "all")
 		begin := time.Now().Truncate(time.Second)
-		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: web, Reason: "why", Author: "ann"})
+		restored, err := s.Restore(anybody(t), &workloadresizerv1.RestoreRequest{Scope: web, Reason: "why", Author: "ann"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,8 +183,6 @@ func TestHoldService(t *testing.T) {
 			_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate})
 			checkError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume -A --kind pause" ends that one hold`)
 		}
-		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Kind: 7})
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "kind is none that this server knows")
 	})
 	t.Run("how many pods are concerned, and that a restore decides", func(t *testing.T) {
 		s := service(t, "counts")
@@ -168,10 +199,196 @@ func TestHoldService(t *testing.T) {
 		if err != nil || paused.Pods == nil || paused.GetPods() != 0 || paused.GetOverruledBy() != nil {
 			t.Errorf("paused %v, %v", paused, err)
 		}
-		s.pods = podList{}
+		s.pauseService.pods = podList{}
 		resumed, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
 		if err != nil || resumed.Pods == nil || resumed.GetPods() != 0 {
 			t.Errorf("resumed %v, %v", resumed, err)
+		}
+	})
+	t.Run("a workload is held with all its pods", func(t *testing.T) {
+		s := service(t, "workloads")
+		webs := &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}
+		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: webs})
+		if err != nil || restored.Pods == nil || restored.GetPods() != 1 || !cmp.Equal(restored.GetHold().GetScope(), webs, protocmp.Transform()) {
+			t.Errorf("restored %v, %v", restored, err)
+		}
+		if held := list(t, s); len(held) != 1 || !cmp.Equal(held[0].GetScope(), webs, protocmp.Transform()) {
+			t.Errorf("held %v", held)
+		}
+		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
+		checkError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume Deployment/web -n shop --kind restore" ends that one hold`)
+		paused, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web})
+		if err != nil || !cmp.Equal(paused.GetOverruledBy(), restored.GetHold(), protocmp.Transform()) {
+			t.Errorf("paused %v, %v", paused, err)
+		}
+		resumed, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
+		if err != nil || len(resumed.GetReleased()) != 1 || !cmp.Equal(resumed.GetStillHeldBy(), restored.GetHold(), protocmp.Transform()) {
+			t.Errorf("resumed the pod %v, %v", resumed, err)
+		}
+		// One that nothing is known of may still come.
+		later, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Job", Name: "later"}}})
+		if err != nil || later.Pods == nil || later.GetPods() != 0 {
+			t.Errorf("paused %v, %v", later, err)
+		}
+		resumed, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: webs})
+		if err != nil || len(resumed.GetReleased()) != 1 || resumed.GetPods() != 1 || resumed.GetNested() != 0 {
+			t.Errorf("resumed %v, %v", resumed, err)
+		}
+	})
+	t.Run("the author is the caller, where it is known", func(t *testing.T) {
+		s := service(t, "authors")
+		ctx := access.NewContext(t.Context(), access.Caller{Name: "bob"})
+		paused, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Author: "ann"})
+		if err != nil || paused.GetHold().GetAuthor() != "bob" {
+			t.Errorf("paused %v, %v", paused, err)
+		}
+	})
+	t.Run("holds of a namespace are for those who see its pods", func(t *testing.T) {
+		s := service(t, "views")
+		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
+		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, bank} {
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.pauseService.viewer = only("shop")
+		var seen []string
+		for _, h := range list(t, s) {
+			seen = append(seen, h.GetScope().GetNamespace()+"/"+h.GetScope().GetPod())
+		}
+		if diff := cmp.Diff([]string{"/", "shop/", "shop/web"}, seen); diff != "" {
+			t.Error(diff)
+		}
+		s.pauseService.viewer = unknown(status.Error(codes.Unavailable, "not now"))
+		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
+		if status.Code(err) != codes.Unavailable {
+			t.Errorf("while it is not known who sees what: %v", err)
+		}
+	})
+	t.Run("a namespace's holds are listed with that of the cluster", func(t *testing.T) {
+		s := service(t, "listed")
+		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, {Namespace: "bank"}} {
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for namespace, want := range map[string][]*workloadresizerv1.HoldScope{"shop": {everything, shop, web}, "empty": {everything}} {
+			response, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: namespace})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, scopesOf(response.GetHolds()), protocmp.Transform()); diff != "" {
+				t.Errorf("%s: %s", namespace, diff)
+			}
+		}
+		s.pauseService.viewer = only("bank")
+		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: "shop"})
+		checkError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+	})
+	t.Run("whoever does not see a namespace learns nothing of its pods and holds", func(t *testing.T) {
+		s := service(t, "hidden")
+		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
+		for _, scope := range []*workloadresizerv1.HoldScope{shop, bank} {
+			if _, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: scope, Reason: "secret"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.pauseService.viewer, s.resizeService.viewer = only("bank"), only("bank")
+		for _, scope := range []*workloadresizerv1.HoldScope{
+			shop, web, {Namespace: "shop", Pod: "none"}, {Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}},
+		} {
+			_, paused := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope, ValidateOnly: true})
+			_, restored := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: scope})
+			_, resumed := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: scope})
+			for _, err := range []error{paused, restored, resumed} {
+				checkError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+			}
+		}
+		for _, validate := range []bool{true, false} {
+			response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: everything, IncludeNested: true, ValidateOnly: validate})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]*workloadresizerv1.HoldScope{bank}, scopesOf(response.GetReleased()), protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		s.pauseService.viewer = all
+		if left := list(t, s); len(left) > 0 {
+			t.Errorf("what is not seen goes on: %v", left)
+		}
+	})
+	t.Run("nothing ends while it is not known who sees what", func(t *testing.T) {
+		s := service(t, "unseen")
+		if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop}); err != nil {
+			t.Fatal(err)
+		}
+		s.pauseService.viewer = unknown(status.Error(codes.Unavailable, "not now"))
+		_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: everything, IncludeNested: true})
+		s.pauseService.viewer = all
+		if left := list(t, s); status.Code(err) != codes.Unavailable || len(left) != 1 {
+			t.Errorf("%v, %v", left, err)
+		}
+	})
+	t.Run("without a kind, the right to what would end is enough", func(t *testing.T) {
+		s := service(t, "kinds")
+		s.pauseService.rights = may(false)
+		pause := func(scope *workloadresizerv1.HoldScope) {
+			t.Helper()
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pause(shop)
+		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop}); err != nil || len(response.GetReleased()) != 1 {
+			t.Errorf("what was paused: %v, %v", response, err)
+		}
+		pause(shop)
+		if _, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: web}); err != nil {
+			t.Fatal(err)
+		}
+		for _, validate := range []bool{true, false} {
+			_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true, ValidateOnly: validate})
+			checkError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "you may not delete restores; kind PAUSE (--kind pause) ends pauses only")
+		}
+		if left := list(t, s); len(left) != 2 {
+			t.Errorf("all the same, what is left is %v", left)
+		}
+		kind := workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
+		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true, Kind: kind}); err != nil || len(response.GetReleased()) != 1 {
+			t.Errorf("only pauses: %v, %v", response, err)
+		}
+		s.pauseService.rights = may(true)
+		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true}); err != nil || len(response.GetReleased()) != 1 {
+			t.Errorf("with the right: %v, %v", response, err)
+		}
+	})
+	t.Run("the log has who stored and ended holds, and why", func(t *testing.T) {
+		s := service(t, "logged")
+		logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
+		for _, validate := range []bool{true, false} {
+			ctx := klog.NewContext(access.NewContext(t.Context(), access.Caller{Name: "bob"}), logger)
+			if _, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Reason: "no \"load\"", Author: "ann", ValidateOnly: validate}); err != nil {
+				t.Fatal(err)
+			}
+			ctx = klog.NewContext(anybody(t), logger)
+			if _, err := s.Resume(ctx, &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "done", Author: "ann", ValidateOnly: validate}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
+		for _, want := range []string{
+			`Hold stored caller="bob" author="bob" kind="Pause" scope="namespace shop"`, `reason="no \"load\""`,
+			`Holds ended caller="(local)" author="ann" kind="" holds=1 released=["Pause of namespace shop"] reason="done"`,
+		} {
+			if strings.Count(log, want) != 1 {
+				t.Errorf("the log has not once %s:\n%s", want, log)
+			}
+		}
+		_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "a\nb", Author: "c\nd"})
+		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one line")
+		if named := violations(err); !cmp.Equal(named, []string{"reason", "author"}) {
+			t.Errorf("names the fields %v", named)
 		}
 	})
 	t.Run("a pod that is gone can be resumed by its name", func(t *testing.T) {
@@ -179,7 +396,7 @@ func TestHoldService(t *testing.T) {
 		if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web}); err != nil {
 			t.Fatal(err)
 		}
-		s.pods = podList{}
+		s.pauseService.pods = podList{}
 		response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
 		if err != nil || len(response.GetReleased()) != 1 {
 			t.Errorf("released %v, %v", response, err)
@@ -198,11 +415,14 @@ func TestHoldService(t *testing.T) {
 			{"an empty scope is not everything", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
 			{"everything and a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "shop"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
 			{"a pod of no namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Pod: "web"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
+			{"a workload of no namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
+			{"a workload and a pod", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
+			{"a workload and everything", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
+			{"a kind in another case", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", `scope.workload.kind "deployment" is no kind`},
 			{"a pod that is not there", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "cart"}}, codes.NotFound, "POD_NOT_FOUND", `there is no pod "cart" in namespace "shop"`},
-			{"no time at all", &workloadresizerv1.PauseRequest{Scope: shop, Ttl: durationpb.New(0)}, codes.InvalidArgument, "INVALID_ARGUMENT", "ttl must be at least a second"},
-			{"a time that is none", &workloadresizerv1.PauseRequest{Scope: shop, Ttl: &durationpb.Duration{Seconds: 1, Nanos: -1}}, codes.InvalidArgument, "INVALID_ARGUMENT", "ttl must be at least a second"},
 			{"a name that is none", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "Shop", Pod: "web\n"}}, codes.InvalidArgument, "INVALID_ARGUMENT", `; scope.pod "web\n" is no name of a pod`},
 			{"a reason of two lines", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\nb"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line"},
+			{"a reason that YAML cannot hold", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\ufffe"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason has U+FFFE, which is no character"},
 			{"a long reason", &workloadresizerv1.PauseRequest{Scope: shop, Reason: strings.Repeat("a", 513)}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason is 513 bytes long"},
 		} {
 			for _, validate := range []bool{true, false} {
@@ -240,11 +460,24 @@ func TestHoldService(t *testing.T) {
 	})
 	t.Run("a server that writes nothing holds nothing", func(t *testing.T) {
 		s := service(t, "dry", hold.ReadOnly())
-		for _, validate := range []bool{true, false} {
-			_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
-			checkError(t, err, codes.FailedPrecondition, "READ_ONLY", "--dry-run")
-			_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate})
-			checkError(t, err, codes.FailedPrecondition, "READ_ONLY", "--dry-run")
+		for name, try := range map[string]func(validate bool) error{
+			"pause": func(validate bool) error {
+				_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
+				return err
+			},
+			"restore": func(validate bool) error {
+				_, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop, ValidateOnly: validate})
+				return err
+			},
+			"resume": func(validate bool) error {
+				_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate})
+				return err
+			},
+		} {
+			checkError(t, try(false), codes.FailedPrecondition, "READ_ONLY", "--dry-run")
+			if err := try(true); err != nil {
+				t.Errorf("to validate only, %s: %v", name, err)
+			}
 		}
 	})
 	t.Run("what cannot be written to says what to do", func(t *testing.T) {
@@ -272,6 +505,13 @@ func TestHoldService(t *testing.T) {
 	})
 }
 
+func scopesOf(holds []*workloadresizerv1.Hold) (scopes []*workloadresizerv1.HoldScope) {
+	for _, h := range holds {
+		scopes = append(scopes, h.GetScope())
+	}
+	return scopes
+}
+
 // violations are the fields that an error names.
 func violations(err error) []string {
 	var fields []string
@@ -292,8 +532,8 @@ func TestHoldErrors(t *testing.T) {
 }
 
 func TestHoldsThatAreNotReadAreSaidEverywhere(t *testing.T) {
-	r := start(t, ratios.Update{Layer: layer()})
-	client := workloadresizerv1.NewHoldServiceClient(r.conn)
+	r := start(t, setup{})
+	client := workloadresizerv1.NewPauseServiceClient(r.conn)
 	localcluster.Eventually(t, "the API server not to answer", func() error {
 		if err := r.server.config.Holds.Err(); err == nil || !strings.Contains(err.Error(), "connection refused") {
 			return fmt.Errorf("it says %w", err)
@@ -301,11 +541,11 @@ func TestHoldsThatAreNotReadAreSaidEverywhere(t *testing.T) {
 		return nil
 	})
 	_, err := client.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
-	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "not ready: read ConfigMap a/holds: ")
+	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "not ready: read ConfigMap default/holds: ")
 	_, err = client.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: true})
-	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap a/holds: ")
+	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
 	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop})
-	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap a/holds: ")
+	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
 	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web})
 	checkError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
 	if _, body := r.get(t, "/metrics"); !strings.Contains(body, "\nworkload_resizer_holds_healthy 0\n") {

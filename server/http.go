@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -12,7 +13,7 @@ func (s *Server) httpHandler() http.Handler {
 	config := s.config
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		if err := config.Reconciler.Live(); err != nil {
+		if err := config.live(); err != nil {
 			http.Error(w, "not live: "+err.Error(), http.StatusInternalServerError)
 			return
 		}
@@ -23,7 +24,7 @@ func (s *Server) httpHandler() http.Handler {
 			http.Error(w, "not ready: shutting down", http.StatusServiceUnavailable)
 			return
 		}
-		if err := config.Reconciler.Ready(); err != nil {
+		if err := config.ready(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
@@ -32,6 +33,12 @@ func (s *Server) httpHandler() http.Handler {
 		// have to guess that they are old.
 		if err := config.Ratios.Problem(); err != nil {
 			_, _ = fmt.Fprintf(w, "warning: the last good ratios are in force: %v\n", err)
+		}
+		if err := config.unstorable(); err != nil {
+			_, _ = fmt.Fprintf(w, "warning: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nwarning: "))
+		}
+		if config.standalone() {
+			return
 		}
 		if err := config.Holds.Err(); err != nil {
 			_, _ = fmt.Fprintf(w, "warning: restored and paused pods are not known as they are stored: %v\n", err)

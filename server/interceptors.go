@@ -6,47 +6,62 @@ import (
 	"runtime/debug"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
-	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/rpcerror"
 )
 
 // The order is the same for unary calls and streams: metrics first, so that
 // denied calls count; recovery inside them, so that a panic is counted and
-// logged as the error it becomes.
+// logged as the error it becomes. What costs nothing to say no comes before what
+// does: the rate of calls, rights, other limits, then the rules of the API.
 
-func unaryInterceptors(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterceptor {
+// guards are what calls pass before a service is asked, in this order.
+type guards struct {
+	access *access.Access
+	// config tells whether there is a cluster.
+	config *Config
+	limits *limiter
+	rules  *validator
+	panics prometheus.Counter
+}
+
+func (g *guards) unary(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterceptor {
 	return []grpc.UnaryServerInterceptor{
 		metrics.UnaryServerInterceptor(),
-		logging.UnaryServerInterceptor(logger(), logOptions()),
-		recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(recovered)),
-		authorizeUnary,
+		logUnary,
+		recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(g.recovered)),
+		g.access.AuthenticateUnary,
+		g.limits.paceUnary,
+		g.access.AuthorizeUnary,
+		g.config.needsClusterUnary,
+		g.limits.unary,
+		g.rules.unary,
 	}
 }
 
-func streamInterceptors(metrics *grpcprom.ServerMetrics) []grpc.StreamServerInterceptor {
+func (g *guards) stream(metrics *grpcprom.ServerMetrics) []grpc.StreamServerInterceptor {
 	return []grpc.StreamServerInterceptor{
 		metrics.StreamServerInterceptor(),
-		logging.StreamServerInterceptor(logger(), logOptions()),
-		recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(recovered)),
-		authorizeStream,
+		logStream,
+		recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(g.recovered)),
+		g.access.AuthenticateStream,
+		g.limits.paceStream,
+		g.access.AuthorizeStream,
+		g.config.needsClusterStream,
+		g.limits.stream,
+		g.rules.stream,
 	}
 }
-
-// logger writes one line per call at -v=1.
-func logger() logging.Logger {
-	return logging.LoggerFunc(func(ctx context.Context, level logging.Level, message string, fields ...any) {
-		klog.FromContext(ctx).V(1).Info(message, fields...)
-	})
-}
-
-func logOptions() logging.Option { return logging.WithLogOnEvents(logging.FinishCall) }
 
 // recovered turns a panic into an error that tells the caller nothing of our
 // insides; the log has the stack.
-func recovered(ctx context.Context, cause any) error {
+func (g *guards) recovered(ctx context.Context, cause any) error {
+	g.panics.Inc()
 	klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Call panicked", "stack", string(debug.Stack()))
-	return statusError(codes.Internal, reasonInternal, "the server failed on this call; its log says why")
+	return rpcerror.New(rpcerror.Internal, "the server failed on this call; its log says why")
 }

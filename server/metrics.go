@@ -7,6 +7,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
+// newPanics counts the calls that panicked.
+func newPanics() prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "workload_resizer_grpc_panics_total",
+		Help: "Calls of the API that ended by a panic: each is a bug, and the log says where.",
+	})
+}
+
 // newHoldsHealthy exposes the state of the holds.
 func newHoldsHealthy(holds *hold.Store) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

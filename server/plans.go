@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -10,23 +11,30 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
 type planService struct {
 	workloadresizerv1.UnimplementedPlanServiceServer
+	ratios *ratios.Store
+	// reconciler is nil where there is no cluster.
 	reconciler *reconciler.Reconciler
+	// planner plans what is not in the cluster; the error is that it cannot yet.
+	planner func() (*reconciler.Planner, error)
+	viewer  access.Viewer
+	slots   *previewSlots
+	now     func() time.Time
 }
 
 func (s *planService) PreviewPod(ctx context.Context, request *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
-	if request.GetNamespace() == "" {
-		return nil, missingField("namespace", "the pod's namespace")
+	if err := mustSee(s.viewer.View(ctx), request.GetNamespace()); err != nil {
+		return nil, err
 	}
-	if request.GetPod() == "" {
-		return nil, missingField("pod", "the pod's name")
+	options, err := s.options(request)
+	if err != nil {
+		return nil, err
 	}
-	p, err := s.reconciler.Preview(ctx, types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()},
-		reconciler.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide()})
+	p, err := s.reconciler.Preview(ctx, types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()}, options)
 	if err != nil {
 		return nil, planError(err)
 	}
@@ -34,93 +42,69 @@ func (s *planService) PreviewPod(ctx context.Context, request *workloadresizerv1
 }
 
 func (s *planService) PreviewPlans(request *workloadresizerv1.PreviewPlansRequest, stream grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error {
-	plans, err := s.reconciler.PreviewAll(stream.Context(), request.GetNamespace(),
-		reconciler.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide()})
+	release, err := s.slots.take(stream.Context())
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(stream.Context(), previewTime)
+	defer cancel()
+	sending := &sending{}
+	send := func(m *workloadresizerv1.PreviewPlansResponse) error {
+		return sending.note(func() error { return stream.Send(m) })
+	}
+	return sending.run(ctx, sendWithin, func() error { return s.previewPlans(ctx, request, send) })
+}
+
+func (s *planService) previewPlans(ctx context.Context, request *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+	view := &countingView{View: s.viewer.View(ctx)}
+	of, err := selection(request, view)
+	if err != nil {
+		return err
+	}
+	options, err := s.options(request)
+	if err != nil {
+		return err
+	}
+	total, plans, err := s.reconciler.PreviewAll(ctx, of, options)
 	if err != nil {
 		return planError(err)
 	}
-	summary := &workloadresizerv1.PlanSummary{}
+	progress := newProgress(total, s.now)
+	if err := send(progress.message(0)); err != nil {
+		return err
+	}
+	sum, messages := newSummary(), newPlanMessages()
+	sum.hidden = view.hidden // Each namespace of the selection was asked for once.
 	for p := range plans {
-		summary.Pods++
-		switch p.Decision {
-		case reconciler.Resize:
-			summary.Resize++
-		case reconciler.Align:
-			summary.Aligned++
-		case reconciler.Skip:
-			summary.Skip++
+		if progress.due() {
+			if err := send(progress.message(sum.pods)); err != nil {
+				return err
+			}
 		}
-		if err := stream.Send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: plan(p)}}); err != nil {
+		if err := send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: messages.plan(p)}}); err != nil {
 			return err
 		}
+		sum.add(p)
 	}
-	if err := stream.Context().Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return status.FromContextError(err).Err()
 	}
-	return stream.Send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: summary}})
+	return send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: sum.message()}})
 }
 
-func plan(p *reconciler.Plan) *workloadresizerv1.Plan {
-	out := &workloadresizerv1.Plan{
-		Namespace:        p.Pod.Namespace,
-		Pod:              p.Pod.Name,
-		Uid:              string(p.UID),
-		Node:             p.Node,
-		NodeType:         p.NodeType,
-		NodeTypeLabel:    p.NodeTypeLabel,
-		Rule:             p.Rule,
-		BaselineNodeType: p.Baseline,
-		RatioRevision:    p.Revision,
-		CpuFactor:        factor(p.CPUFactor),
-		MemoryFactor:     factor(p.MemoryFactor),
-		Decision:         decision(p.Decision),
-		Reasons:          make([]*workloadresizerv1.PlanReason, len(p.Reasons)),
-		Containers:       make([]*workloadresizerv1.ContainerPlan, len(p.Containers)),
-		QosClass:         string(p.QOSClass),
-	}
-	for i, r := range p.Reasons {
-		out.Reasons[i] = &workloadresizerv1.PlanReason{Code: string(r.Code), Message: r.Message}
-	}
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		out.Containers[i] = &workloadresizerv1.ContainerPlan{
-			Name: c.Name, Sidecar: c.Sidecar, Original: resources(c.Original), Current: resources(c.Current), Desired: resources(c.Desired),
-		}
-	}
-	return out
+// previewRequest is what requests for previews of any kind have.
+type previewRequest interface {
+	GetRestore() bool
+	GetServerSide() bool
+	GetWhatIf() *workloadresizerv1.WhatIf
 }
 
-func decision(d reconciler.Decision) workloadresizerv1.Decision {
-	switch d {
-	case reconciler.Resize:
-		return workloadresizerv1.Decision_DECISION_RESIZE
-	case reconciler.Align:
-		return workloadresizerv1.Decision_DECISION_ALIGNED
+func (s *planService) options(request previewRequest) (reconciler.PreviewOptions, error) {
+	options := reconciler.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide(), NodeType: request.GetWhatIf().GetNodeType()}
+	var err error
+	if options.Table, err = s.whatIf(request.GetWhatIf()); err != nil {
+		return options, err
 	}
-	return workloadresizerv1.Decision_DECISION_SKIP
-}
-
-func factor(q ratios.Quotient) float64 {
-	if q.Den == 0 {
-		return 0 // The node type has no ratio.
-	}
-	return q.Float64()
-}
-
-func resources(c sizing.Container) *workloadresizerv1.Resources {
-	return &workloadresizerv1.Resources{
-		Requests: amounts(c.CPU.Request, c.Memory.Request),
-		Limits:   amounts(c.CPU.Limit, c.Memory.Limit),
-	}
-}
-
-func amounts(cpu, memory int64) map[string]string {
-	m := map[string]string{}
-	if cpu != 0 {
-		m["cpu"] = sizing.CPUText(cpu)
-	}
-	if memory != 0 {
-		m["memory"] = sizing.MemoryText(memory)
-	}
-	return m
+	return options, s.checkNodeType(options.NodeType, options.Table)
 }

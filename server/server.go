@@ -4,44 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
-	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
-	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/reflection"
 	"k8s.io/klog/v2"
 
-	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
 const (
 	// maxReceiveBytes is how large a request may be.
 	maxReceiveBytes = 4 << 20
+	// maxHeaderBytes is how large a request's metadata may be, which is read
+	// before it is known who calls. A token has a few KiB.
+	maxHeaderBytes = 64 << 10
+	// streamWorkers are goroutines that calls are served by in turn, as most of
+	// what a new one would do is to grow its stack. More calls than these at a
+	// time, and watches, get goroutines of their own.
+	streamWorkers = 32
 	// shutdownGrace is how long calls may go on once the server was asked to
 	// end.
 	shutdownGrace = 10 * time.Second
 )
-
-// Config is what a Server is made of. All fields must be set.
-type Config struct {
-	Ratios     *ratios.Store
-	Reconciler *reconciler.Reconciler
-	Holds      *hold.Store
-	// Metrics are registered and exposed from here.
-	Metrics *prometheus.Registry
-	// GRPC and HTTP are listened on; the server closes them.
-	GRPC, HTTP net.Listener
-}
 
 // Server serves the API over gRPC, and probes and metrics over HTTP.
 type Server struct {
@@ -49,30 +40,54 @@ type Server struct {
 	grpc   *grpc.Server
 	http   *http.Server
 	health *health.Server
+
+	ratioFeed *ratioFeed
+	watches   *watches
+	previews  *previewSlots
 	// ending tells that the server was asked to end.
 	ending atomic.Bool
 }
 
-// New returns a server that does nothing until Run.
+// New returns a server that does nothing until Run. The reconciler must not run
+// yet.
 func New(config Config) *Server {
+	if config.Access == nil {
+		config.Access = access.New(access.Config{Local: true})
+	}
+	return newServer(config, config.Access)
+}
+
+// newServer returns a server whose callers see what the viewer says.
+func newServer(config Config, viewer access.Viewer) *Server {
+	transport := insecure.NewCredentials()
+	if config.TLS != nil {
+		transport = credentials.NewTLS(config.TLS)
+	}
 	metrics := grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram())
-	config.Metrics.MustRegister(metrics, newSourceCollector(config.Ratios), newHoldsHealthy(config.Holds))
+	guards := &guards{access: config.Access, config: &config, limits: newLimiter(config.Limits), rules: newValidator(), panics: newPanics()}
+	config.Metrics.MustRegister(metrics, guards.panics, newSourceCollector(config.Ratios))
+	if !config.standalone() {
+		config.Metrics.MustRegister(newHoldsHealthy(config.Holds))
+	}
 	s := &Server{
 		config: config,
 		grpc: grpc.NewServer(
-			grpc.ChainUnaryInterceptor(unaryInterceptors(metrics)...),
-			grpc.ChainStreamInterceptor(streamInterceptors(metrics)...),
+			grpc.Creds(transport),
+			grpc.ChainUnaryInterceptor(guards.unary(metrics)...),
+			grpc.ChainStreamInterceptor(guards.stream(metrics)...),
+			grpc.NumStreamWorkers(streamWorkers),
 			grpc.MaxRecvMsgSize(maxReceiveBytes),
+			grpc.MaxConcurrentStreams(config.Limits.streams()),
+			grpc.MaxHeaderListSize(maxHeaderBytes),
 			grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-			grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 30 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
+			grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 30 * time.Minute, MaxConnectionAgeGrace: time.Minute, MaxConnectionIdle: time.Hour}),
 		),
-		health: health.NewServer(),
+		health:    health.NewServer(),
+		ratioFeed: newRatioFeed(config.Ratios, config.Overrides != nil),
+		watches:   newWatches(),
+		previews:  newPreviewSlots(config.Limits.Previews),
 	}
-	workloadresizerv1.RegisterRatioServiceServer(s.grpc, &ratioService{store: config.Ratios})
-	workloadresizerv1.RegisterPlanServiceServer(s.grpc, &planService{reconciler: config.Reconciler})
-	workloadresizerv1.RegisterHoldServiceServer(s.grpc, &holdService{store: config.Holds, pods: config.Reconciler})
-	healthv1.RegisterHealthServer(s.grpc, s.health)
-	reflection.Register(s.grpc)
+	s.register(viewer)
 	metrics.InitializeMetrics(s.grpc)
 	s.http = &http.Server{Handler: s.httpHandler(), ReadHeaderTimeout: 10 * time.Second}
 	return s
@@ -81,16 +96,20 @@ func New(config Config) *Server {
 // Run serves until ctx is done, then lets the calls under way end.
 func (s *Server) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
-	logger.Info("Serving", "grpc", s.config.GRPC.Addr().String(), "http", s.config.HTTP.Addr().String())
 	served := make(chan error, 2)
+	left := 1
 	go func() { served <- ended("serve gRPC", s.grpc.Serve(s.config.GRPC)) }()
-	go func() { served <- ended("serve HTTP", s.http.Serve(s.config.HTTP)) }()
+	if s.config.HTTP != nil {
+		logger.Info("Serving", "grpc", s.config.GRPC.Addr().String(), "http", s.config.HTTP.Addr().String())
+		left++
+		go func() { served <- ended("serve HTTP", s.http.Serve(s.config.HTTP)) }()
+	}
 	following, stopFollowing := context.WithCancel(ctx)
 	defer stopFollowing()
 	go s.followHealth(following)
+	go s.ratioFeed.run(following)
 
 	var first error
-	left := 2
 	select {
 	case <-ctx.Done():
 	case first = <-served:
@@ -111,9 +130,11 @@ func ended(attempt string, err error) error {
 	return fmt.Errorf("%s: %w", attempt, err)
 }
 
-// shutdown refuses new calls and gives those under way shutdownGrace.
+// shutdown refuses new calls, ends watches, and gives the calls under way
+// shutdownGrace.
 func (s *Server) shutdown() {
 	s.ending.Store(true)
+	close(s.watches.ending)
 	s.health.Shutdown()
 	stopped := make(chan struct{})
 	go func() {

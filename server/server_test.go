@@ -1,34 +1,22 @@
 package server
 
 import (
-	"context"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/timestamppb"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
 var written = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
@@ -40,84 +28,6 @@ func layer() *ratios.Layer {
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1, Provenance: from}, "n4": {CPUPerf: 1.25, MemoryPerf: 1, Provenance: from}},
 		Bounds:   &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20}},
 	}
-}
-
-// running is a server whose ratios are in the test's hands, and whose API
-// server never answers.
-type running struct {
-	server *Server
-	source *ratiotest.Memory
-	store  *ratios.Store
-	conn   *grpc.ClientConn
-	http   string
-}
-
-func start(t *testing.T, state ratios.Update) *running {
-	t.Helper()
-	source := ratiotest.NewMemory("configmap", state)
-	store := ratios.NewStore(source)
-	nowhere := &rest.Config{Host: "https://127.0.0.1:1"}
-	holds := hold.New(kubernetes.NewForConfigOrDie(nowhere), "a", "holds")
-	loop, err := reconciler.New(reconciler.Config{
-		Client:  kubernetes.NewForConfigOrDie(nowhere),
-		Dynamic: dynamic.NewForConfigOrDie(nowhere),
-		Writer:  kubernetes.NewForConfigOrDie(nowhere), Asker: kubernetes.NewForConfigOrDie(nowhere),
-		Ratios:  store,
-		Holds:   holds,
-		Events:  reconciler.NoEvents(),
-		Metrics: prometheus.NewRegistry(),
-		Workers: 1,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	grpcListener, httpListener := listen(t), listen(t)
-	s := New(Config{Ratios: store, Reconciler: loop, Holds: holds, Metrics: prometheus.NewRegistry(), GRPC: grpcListener, HTTP: httpListener})
-	conn, err := grpc.NewClient(grpcListener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	changes := store.Watch()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 4)
-	for _, part := range []func(context.Context) error{store.Run, holds.Run, loop.Run, s.Run} {
-		go func() { done <- part(ctx) }()
-	}
-	t.Cleanup(func() {
-		_ = conn.Close()
-		cancel()
-		for range 4 {
-			if err := <-done; err != nil {
-				t.Errorf("ended with %v", err)
-			}
-		}
-	})
-	<-changes
-	return &running{s, source, store, conn, "http://" + httpListener.Addr().String()}
-}
-
-func listen(t *testing.T) net.Listener {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-func (r *running) get(t *testing.T, path string) (int, string) {
-	t.Helper()
-	response, err := http.Get(r.http + path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(body)
 }
 
 // checkError checks code, ErrorInfo and message of an error.
@@ -136,7 +46,7 @@ func checkError(t *testing.T, err error, code codes.Code, reason, message string
 }
 
 func TestListRatios(t *testing.T) {
-	r := start(t, ratios.Update{Layer: layer()})
+	r := start(t, setup{})
 	client := workloadresizerv1.NewRatioServiceClient(r.conn)
 	got, err := client.ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
 	if err != nil {
@@ -174,8 +84,34 @@ func TestListRatios(t *testing.T) {
 	}
 }
 
+func TestListRatiosTellsTheRules(t *testing.T) {
+	l := layer()
+	l.Rules = []ratios.Rule{{
+		Name:     "overrides[0] (critical)",
+		Match:    ratios.Match{ComputeClass: "Performance"},
+		Baseline: "n4",
+		Ratios:   map[string]ratios.Ratio{"c3": {CPUPerf: 2.5, MemoryPerf: 1}},
+	}}
+	r := start(t, setup{ratios: ratios.Update{Layer: l}})
+	got, err := workloadresizerv1.NewRatioServiceClient(r.conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*workloadresizerv1.RatioRule{{
+		Name: "overrides[0] (critical)", BaselineNodeType: "n4", Bounds: got.GetBounds(),
+		Ratios: []*workloadresizerv1.Ratio{
+			{NodeType: "c3", CpuPerf: 2.5, MemoryPerf: 1, CpuFactor: 0.5, MemoryFactor: 1},
+			{NodeType: "n2d", CpuPerf: 1, MemoryPerf: 1, CpuFactor: 1.25, MemoryFactor: 1},
+			{NodeType: "n4", CpuPerf: 1.25, MemoryPerf: 1, CpuFactor: 1, MemoryFactor: 1, Baseline: true},
+		},
+	}}
+	if diff := cmp.Diff(want, got.GetRules(), protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.Ratio{}, "provenance", "candidates")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestGetRatio(t *testing.T) {
-	r := start(t, ratios.Update{Layer: layer()})
+	r := start(t, setup{})
 	client := workloadresizerv1.NewRatioServiceClient(r.conn)
 	got, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "n4"})
 	if err != nil {
@@ -191,7 +127,7 @@ func TestGetRatio(t *testing.T) {
 }
 
 func TestWhatIsMissingIsSaidEverywhere(t *testing.T) {
-	r := start(t, ratios.Update{Err: errors.New("ConfigMap a/b does not exist")})
+	r := start(t, setup{ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
 	_, err := workloadresizerv1.NewRatioServiceClient(r.conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
 	checkError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
 	_, err = workloadresizerv1.NewRatioServiceClient(r.conn).GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "n4"})
@@ -223,58 +159,5 @@ func TestWhatIsMissingIsSaidEverywhere(t *testing.T) {
 	health, err := healthv1.NewHealthClient(r.conn).Check(t.Context(), &healthv1.HealthCheckRequest{})
 	if err != nil || health.GetStatus() != healthv1.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("health is %v, %v", health, err)
-	}
-}
-
-func TestPreviewPodNamesTheFieldThatIsMissing(t *testing.T) {
-	r := start(t, ratios.Update{Layer: layer()})
-	client := workloadresizerv1.NewPlanServiceClient(r.conn)
-	_, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Pod: "b"})
-	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "namespace must be set")
-	_, err = client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "a"})
-	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "pod must be set")
-}
-
-func TestEveryMethodIsInTheAuthorizationTable(t *testing.T) {
-	r := start(t, ratios.Update{Layer: layer()})
-	registered := map[string]bool{}
-	for service, info := range r.server.grpc.GetServiceInfo() {
-		for _, method := range info.Methods {
-			name := "/" + service + "/" + method.Name
-			registered[name] = true
-			if _, ok := methods[name]; !ok {
-				t.Errorf("%s is not in the table, so nobody may call it", name)
-			}
-		}
-	}
-	for name := range methods {
-		if !registered[name] {
-			t.Errorf("%s is in the table, but no method of the server", name)
-		}
-	}
-}
-
-func TestAMethodThatIsNotInTheTableIsDenied(t *testing.T) {
-	handled := false
-	_, err := authorizeUnary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/a.B/C"}, func(context.Context, any) (any, error) {
-		handled = true
-		return nil, nil
-	})
-	checkError(t, err, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "/a.B/C")
-	err = authorizeStream(nil, nil, &grpc.StreamServerInfo{FullMethod: "/a.B/D"}, func(any, grpc.ServerStream) error {
-		handled = true
-		return nil
-	})
-	checkError(t, err, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "/a.B/D")
-	if handled {
-		t.Error("a denied call was handled")
-	}
-}
-
-func TestAPanicTellsTheCallerNothingOfOurInsides(t *testing.T) {
-	err := recovered(t.Context(), "secret state")
-	checkError(t, err, codes.Internal, "INTERNAL", "the server failed on this call")
-	if strings.Contains(err.Error(), "secret") {
-		t.Errorf("the caller sees %v", err)
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
 
+// defaultConfigName is that of the ConfigMap that the server reads by default.
+const defaultConfigName = "workload-resizer-config"
+
 type configValidateOptions struct {
 	genericiooptions.IOStreams
 	files []string
@@ -54,7 +57,7 @@ The exit code is
 		},
 	}
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "config.yaml or manifest to check, - for standard input; can be given several times")
-	cmd.Flags().StringVar(&o.name, "config-name", "workload-resizer-config", "name of the ConfigMap to check, where several have a configuration")
+	cmd.Flags().StringVar(&o.name, "config-name", defaultConfigName, "name of the ConfigMap to check, where several have a configuration")
 	return cmd
 }
 

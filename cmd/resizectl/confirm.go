@@ -14,20 +14,31 @@ import (
 
 var errNotConfirmed = errors.New("not confirmed, so nothing was changed")
 
-// confirmation is asked for before something is done to every pod.
-type confirmation struct{ yes bool }
-
-func (c *confirmation) addYesFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask before --all-namespaces changes something")
+// confirmation is asked for before many pods may change.
+type confirmation struct {
+	yes     bool
+	subject string
 }
 
-// ask asks the person at the terminal. Where there is none, only --yes is a yes.
-func (c *confirmation) ask(cmd *cobra.Command, streams genericiooptions.IOStreams, question string) error {
-	if c.yes {
-		return nil
+// addYesFlag adds --yes, for what subject does to many pods.
+func (c *confirmation) addYesFlag(cmd *cobra.Command, subject string) {
+	c.subject = subject
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask before "+subject+" changes something")
+}
+
+// mustBePossible refuses what cannot be confirmed: where nobody is at a terminal,
+// only --yes is a yes.
+func (c *confirmation) mustBePossible(cmd *cobra.Command, streams genericiooptions.IOStreams) error {
+	if !c.yes && !isTerminal(streams.In) {
+		return usageErrorf(cmd, "%s needs --yes where nobody can be asked", c.subject)
 	}
-	if !isTerminal(streams.In) {
-		return usageErrorf(cmd, "--all-namespaces needs --yes where nobody can be asked")
+	return nil
+}
+
+// ask asks the person at the terminal, unless --yes has answered.
+func (c *confirmation) ask(cmd *cobra.Command, streams genericiooptions.IOStreams, question string) error {
+	if err := c.mustBePossible(cmd, streams); err != nil || c.yes {
+		return err
 	}
 	return confirm(cmd.Context(), streams.In, streams.ErrOut, question)
 }

@@ -2,42 +2,40 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/client"
 )
 
-const (
-	serverVariable = "RESIZECTL_SERVER"
-	defaultServer  = "127.0.0.1:7443"
-	defaultTimeout = 30 * time.Second
-)
+const defaultTimeout = 30 * time.Second
 
-// connection says which server is asked, and how long it may take to answer.
+// connection says which server is asked, who asks, and how long it may take to
+// answer.
 type connection struct {
+	// server is an address; kube and service lead to the server of a cluster
+	// instead.
 	server  string
+	kube    kubeconfigFlags
+	service string
+
+	plaintext             bool
+	authority, serverName string
+	certificate, key      string
+	tokenFile, account    string
+	audience              string
+
 	timeout time.Duration
+	// plugin tells that kubectl runs this program.
+	plugin bool
+	// flags tell which of these were given.
+	flags *pflag.FlagSet
 }
 
-func (c *connection) addFlags(flags *pflag.FlagSet) {
-	server := os.Getenv(serverVariable)
-	if server == "" {
-		server = defaultServer
-	}
-	flags.StringVar(&c.server, "server", server, "address of the workload-resizer server, host:port on this machine; "+serverVariable+" sets the default")
-	flags.DurationVar(&c.timeout, "timeout", defaultTimeout, "how long to wait for the whole answer; 0 for no limit")
-}
-
-// call runs ask with a client of the server. What ask returns comes back in
-// words for people, with what they can do about it.
+// call runs ask with a client of the server, for as long as --timeout says. What
+// ask returns comes back in words for people, with what they can do about it.
 func (c *connection) call(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	if c.timeout < 0 {
 		return fmt.Errorf("--timeout %s is negative; 0 is no limit", c.timeout)
@@ -47,57 +45,69 @@ func (c *connection) call(ctx context.Context, ask func(context.Context, *client
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	// The timeout above holds for streams too, and 0 has to mean no limit.
-	server, err := client.Dial(c.server, client.WithDefaultTimeout(0), client.WithUserAgent("resizectl/"+version()))
+	server, err := c.dial(ctx)
 	if err != nil {
-		return fmt.Errorf("%w\nthe address comes from --server or %s; a port is forwarded with\n  %s", err, serverVariable, portForward)
+		return err
 	}
 	// Nothing is lost by a connection that does not close cleanly.
 	defer func() { _ = server.Close() }()
 	return c.explain(ask(ctx, server))
 }
 
-// explain rewrites the errors of the connection for people. Others, and what
-// the server itself says, are left as they are, but without gRPC's own words.
-func (c *connection) explain(err error) error {
-	var answer interface{ GRPCStatus() *status.Status }
-	var broken *client.BrokenStreamError
-	isStatus, isBroken := errors.As(err, &answer), errors.As(err, &broken)
-	switch {
-	case c.timeout > 0 && status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == "":
-		return fmt.Errorf("no complete answer from %s within %s\nallow more time with --timeout (0 for no limit)", c.server, c.timeout)
-	case isBroken:
-		return fmt.Errorf("the answer of %s broke off after %s, so it is not complete: %s\nrun the command again",
-			c.server, countOf(int64(broken.Received), "pod"), messageOf(broken.Err))
-	case client.IsUnreachable(err):
-		return fmt.Errorf("no workload-resizer server answers at %s: %s\n"+
-			"start one with \"workload-resizer serve\", or forward the port of the one in the cluster with\n  %s\n"+
-			"or name another address with --server or %s", c.server, dialCause(messageOf(err)), portForward, serverVariable)
-	case isStatus:
-		return errors.New(messageOf(err))
+// stream is call for what goes on until somebody ends it: --timeout holds only if
+// it was given.
+func (c *connection) stream(ctx context.Context, ask func(context.Context, *client.Client) error) error {
+	unlimited := *c
+	if !c.flags.Changed("timeout") {
+		unlimited.timeout = 0
 	}
-	return err
+	return unlimited.call(ctx, ask)
 }
 
-// messageOf is the message that the server wrote, if err is from a server.
-func messageOf(err error) string {
-	var answer interface{ GRPCStatus() *status.Status }
-	if !errors.As(err, &answer) {
-		return err.Error()
+// dial returns a client of the server that the flags lead to.
+func (c *connection) dial(ctx context.Context) (*client.Client, error) {
+	inCluster, err := c.inCluster()
+	if err != nil {
+		return nil, err
 	}
-	s := answer.GRPCStatus()
-	if s.Message() == "" {
-		return "the server gave no other reason than " + s.Code().String()
+	opts, err := c.options()
+	if err != nil {
+		return nil, err
 	}
-	return s.Message()
+	if inCluster {
+		return c.dialCluster(ctx, opts)
+	}
+	server, err := client.Dial(c.server, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%w\nthe address comes from %s; without it, --context or --service leads to the server of a cluster", err, c.addressFrom())
+	}
+	return server, nil
 }
 
-// dialCause is the part of gRPC's message about a failed connection that a
-// person can use, e.g. "dial tcp 127.0.0.1:7443: connect: connection refused";
-// a message of another form is left as it is.
-func dialCause(message string) string {
-	if _, cause, ok := strings.Cut(message, "Error while dialing: "); ok {
-		return strings.TrimSuffix(cause, `"`)
+func (c *connection) dialCluster(ctx context.Context, opts []client.Option) (*client.Client, error) {
+	namespace, name, err := nameOf("service", c.service)
+	if err != nil {
+		return nil, err
 	}
-	return message
+	opts = append(opts, client.WithService(namespace, name))
+	if c.account != "" {
+		namespace, name, err := nameOf("service-account-token", c.account)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, client.WithServiceAccountToken(namespace, name))
+	}
+	if c.flags.Changed("token-audience") {
+		opts = append(opts, client.WithTokenAudience(c.audience))
+	}
+	config, err := c.kube.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	server, err := client.DialCluster(ctx, config, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%w\nthe cluster is that of --kubeconfig and --context, the server is behind --service %s;\n"+
+			"--certificate-authority names the authority of its certificate, --plaintext asks a server that does not encrypt", err, c.service)
+	}
+	return server, nil
 }

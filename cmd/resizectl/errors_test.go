@@ -14,9 +14,12 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// everyCall are the command lines that ask a server, one per method.
-var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"},
-	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"}}
+// everyCall are the command lines that ask a server, one per method at least.
+var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan", "-f", "errors_test.go"}, {"explain", "web"},
+	{"resizes", "list"}, {"resizes", "get", "web"}, {"resizes", "watch"}, {"status"},
+	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"},
+	{"ratios", "get", "n4"}, {"ratios", "watch"}, {"ratios", "history"},
+	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"}}
 
 func TestServerErrorsAreShownVerbatim(t *testing.T) {
 	for _, tc := range []struct {
@@ -25,7 +28,7 @@ func TestServerErrorsAreShownVerbatim(t *testing.T) {
 		want string
 	}{
 		{"not ready says what is missing", withReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
-		{"not found", withReason(t, codes.NotFound, "POD_NOT_FOUND", "there is no pod default/web"), "error: there is no pod default/web\n"},
+		{"what to do next is added", withReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override\n" + hints["NO_OVERRIDE"] + "\n"},
 		{"control characters are taken out", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m\nb\n"},
 		{"a code without a message", status.Error(codes.PermissionDenied, ""), "error: the server gave no other reason than PermissionDenied\n"},
 		{"a deadline of the server's own is not --timeout", withReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
@@ -33,10 +36,13 @@ func TestServerErrorsAreShownVerbatim(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			address := serve(t, &scripted{err: tc.err})
 			for _, args := range everyCall {
-				code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
-				if code != exitError || stdout != "" || stderr != tc.want {
-					t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q", args, code, stdout, stderr, tc.want)
-				}
+				t.Run(strings.Join(args, " "), func(t *testing.T) {
+					t.Parallel()
+					code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
+					if code != exitError || stdout != "" || stderr != tc.want {
+						t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
+					}
+				})
 			}
 		})
 	}
@@ -45,14 +51,16 @@ func TestServerErrorsAreShownVerbatim(t *testing.T) {
 func TestUnreachableServerSaysWhatToDo(t *testing.T) {
 	address := nobody(t)
 	want := "error: no workload-resizer server answers at " + address + ": dial tcp " + address + ": connect: connection refused\n" +
-		"start one with \"workload-resizer serve\", or forward the port of the one in the cluster with\n" +
-		"  kubectl -n workload-resizer-system port-forward POD 7443\n" +
+		"start one with \"workload-resizer serve\", ask that of a cluster with --context or --service,\n" +
 		"or name another address with --server or RESIZECTL_SERVER\n"
 	for _, args := range everyCall {
-		code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
-		if code != exitError || stdout != "" || stderr != want {
-			t.Errorf("%q: exit %d, stdout %q, stderr\n%s\nwant\n%s", args, code, stdout, stderr, want)
-		}
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
+			if code != exitError || stdout != "" || stderr != want {
+				t.Errorf("exit %d, stdout %q, stderr\n%s\nwant\n%s", code, stdout, stderr, want)
+			}
+		})
 	}
 }
 
@@ -95,10 +103,12 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 // A full disk behind a redirection must not look like success.
 func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	server := cluster()
-	server.ratios, server.holds = ratios(), held()
+	server.ratios, server.holds, server.changes = ratios(), held(), writable().changes
 	address := serve(t, server)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}, {"restore", "web", "--wait=false"},
-		{"restore", "-n", "shop", "--dry-run"}, {"pause", "web"}, {"resume", "web"}, {"holds"}} {
+		{"restore", "-n", "shop", "--dry-run"}, {"pause", "web"}, {"resume", "web"}, {"holds"},
+		{"ratios", "get", "n4"}, {"ratios", "history"}, {"ratios", "list", "--rules"}, {"ratios", "set", "n4=1", "--yes"},
+		{"ratios", "set", "n4=1", "--dry-run"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"}} {
 		for _, output := range formats {
 			var stderr bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: full{}, ErrOut: &stderr}
@@ -113,7 +123,9 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 func TestDialCause(t *testing.T) {
 	for message, want := range map[string]string{
 		`connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`: "dial tcp [::1]:1: connect: connection refused",
-		`connection error: desc = "error reading server preface: EOF"`:                                             `connection error: desc = "error reading server preface: EOF"`,
+		`connection error: desc = "transport: authentication handshake failed: EOF"`:                               "EOF",
+		`connection error: desc = "error reading server preface: EOF"`:                                             "error reading server preface: EOF",
+		"in other words": "in other words",
 	} {
 		if got := dialCause(message); got != want {
 			t.Errorf("dialCause(%q) = %q, want %q", message, got, want)

@@ -38,7 +38,7 @@ func usageErrorf(cmd *cobra.Command, format string, args ...any) error {
 }
 
 // report prints what went wrong, if anything did, and returns the exit code.
-func report(ctx context.Context, errOut io.Writer, err error) int {
+func report(ctx context.Context, errOut io.Writer, p painter, err error) int {
 	switch {
 	case err == nil:
 		return exitOK
@@ -50,6 +50,6 @@ func report(ctx context.Context, errOut io.Writer, err error) int {
 		return exitInterrupted
 	}
 	// If standard error is closed there is nobody left to tell.
-	_, _ = fmt.Fprintf(errOut, "error: %s\n", printable(err.Error()))
+	_, _ = fmt.Fprintf(errOut, "%s %s\n", p.paint(red, "error:"), printable(err.Error()))
 	return exitError
 }

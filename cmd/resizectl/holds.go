@@ -16,30 +16,51 @@ import (
 type holdsOptions struct {
 	genericiooptions.IOStreams
 	server *connection
+	color  *colorMode
 	output format
+	// namespace is empty for all of them.
+	namespace     string
+	allNamespaces bool
 }
 
-func newHoldsCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
-	o := &holdsOptions{IOStreams: streams, server: server}
+func newHoldsCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &holdsOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "holds",
 		Short: "List what is restored or paused, since when, by whom and why",
-		Long: `List what is restored or paused, since when, by whom and why.
+		Long: `List what is restored or paused, since when, by whom and why: in every namespace,
+or with --namespace in one, and what covers it.
 
-A "*" stands for every namespace or every pod. Where several cover a pod, a
+A "*" stands for every namespace, workload or pod. Where several cover a pod, a
 restore decides before a pause, and a narrower one before a wider one. AUTHOR is
-what the author said of themselves.`,
+the caller's name, or what a caller that the server does not know has said.`,
+		Example: `  # What is kept from being resized, and why?
+  resizectl holds
+
+  # What of it concerns a namespace?
+  resizectl holds -n shop`,
 		Args:              positional(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("namespace") && o.namespace == "" {
+				return usageErrorf(cmd, "the namespace is empty; leave --namespace out for every namespace")
+			}
+			return o.run(cmd.Context())
+		},
 	}
-	o.output.addFlag(cmd)
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only holds of this namespace, and those of the cluster")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, whatever --namespace says")
+	o.output.addNamingFlag(cmd)
 	return cmd
 }
 
 func (o *holdsOptions) run(ctx context.Context) error {
+	request, where := &workloadresizerv1.ListHoldsRequest{}, ""
+	if !o.allNamespaces && o.namespace != "" {
+		request.Namespace, where = o.namespace, " in namespace "+oneLine(o.namespace)
+	}
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.ListHolds(ctx)
+		resp, err := c.Pauses().ListHolds(ctx, request)
 		if err != nil {
 			return err
 		}
@@ -47,7 +68,7 @@ func (o *holdsOptions) run(ctx context.Context) error {
 			return err
 		}
 		if len(resp.GetHolds()) == 0 {
-			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored or paused"); err != nil {
+			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored or paused"+where); err != nil {
 				return err
 			}
 		}
@@ -62,25 +83,59 @@ func (o *holdsOptions) print(resp *workloadresizerv1.ListHoldsResponse) error {
 	switch o.output {
 	case formatJSON, formatYAML:
 		return printDocument(o.Out, o.output, resp)
+	case formatName:
+		return printNames(o.Out, holdName, resp.GetHolds()...)
 	}
-	return printHolds(o.Out, resp.GetHolds(), o.output == formatWide)
+	return printHolds(o.Out, o.color.painter(o.Out), resp.GetHolds(), o.output == formatWide)
 }
 
 var holdColumns = []metav1.TableColumnDefinition{
-	column("Namespace"), column("Pod"), column("Kind"), column("Since"), column("Until"), column("Author"), column("Reason"),
+	column("Namespace"), column("Workload"), column("Pod"), column("Kind"), column("Since"), column("Until"), column("Author"), column("Reason"),
 	wideColumn("UID"),
 }
 
-func printHolds(w io.Writer, holds []*workloadresizerv1.Hold, wide bool) error {
+func printHolds(w io.Writer, p painter, holds []*workloadresizerv1.Hold, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: holdColumns}
 	for _, hold := range holds {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			orEvery(hold.GetScope().GetNamespace()), orEvery(hold.GetScope().GetPod()), kindText(hold.GetKind()),
+			orEvery(hold.GetScope().GetNamespace()), scopeWorkload(hold.GetScope()), orEvery(hold.GetScope().GetPod()), holdKindCell(hold),
 			timestamp(hold.GetCreateTime()), timestamp(hold.GetExpireTime()),
 			orAbsent(oneLine(hold.GetAuthor())), orAbsent(oneLine(hold.GetReason())), orAbsent(oneLine(hold.GetUid())),
 		}})
 	}
-	return printTable(w, table, wide)
+	return newTableWriter(w, p, wide).print(table)
+}
+
+// holdName names what a hold covers as kubectl does.
+func holdName(hold *workloadresizerv1.Hold) string {
+	scope := hold.GetScope()
+	switch {
+	case scope.GetPod() != "":
+		return podName(scope.GetPod())
+	case scope.GetWorkload() != nil:
+		return workloadText(scope.GetWorkload())
+	}
+	return "namespace/" + orEvery(scope.GetNamespace())
+}
+
+// holdKindCell stands out where nothing is resized any more.
+func holdKindCell(hold *workloadresizerv1.Hold) painted {
+	kind := painted{text: kindText(hold.GetKind())}
+	if hold.GetScope().GetAllNamespaces() {
+		kind.style = notable
+	}
+	return kind
+}
+
+// scopeWorkload is the workload of a scope. A pod is named without its own.
+func scopeWorkload(s *workloadresizerv1.HoldScope) string {
+	switch {
+	case s.GetWorkload() != nil:
+		return workloadText(s.GetWorkload())
+	case s.GetPod() != "":
+		return absent
+	}
+	return "*"
 }
 
 func orEvery(name string) string {

@@ -20,6 +20,7 @@ var (
 	everything = &workloadresizerv1.HoldScope{AllNamespaces: true}
 	shop       = &workloadresizerv1.HoldScope{Namespace: "shop"}
 	cart       = &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "cart-0"}
+	carts      = &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}}
 )
 
 func held() []*workloadresizerv1.Hold {
@@ -27,6 +28,7 @@ func held() []*workloadresizerv1.Hold {
 		stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, everything, "", nil),
 		stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, shop, "load\x1b[31m test", durationpb.New(2*time.Hour)),
 		stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cart, "too slow", nil),
+		stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, carts, "", nil),
 	}
 }
 
@@ -65,6 +67,9 @@ func TestPause(t *testing.T) {
 	}{
 		{"pause-pod.table", []string{"web"}, &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default", Pod: "web"}}},
 		{"pause-pod-of.table", []string{"cart-0", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cart}},
+		{"pause-pod-of.table", []string{"pod/cart-0", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cart}},
+		{"pause-workload.table", []string{"statefulset/cart", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: carts}},
+		{"pause-workload.table", []string{"sts", "cart", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: carts}},
 		{"pause-namespace.table", []string{"-n", "shop", "--for", "2h", "--reason", "load test"}, &workloadresizerv1.PauseRequest{Scope: shop, Ttl: durationpb.New(2 * time.Hour), Reason: "load test"}},
 		{"pause-all-for.table", []string{"-A", "--yes", "--for", "1m30s400ms"}, &workloadresizerv1.PauseRequest{Scope: everything, Ttl: durationpb.New(91 * time.Second)}},
 		{"pause-all.table", []string{"-A", "--yes"}, &workloadresizerv1.PauseRequest{Scope: everything}},
@@ -97,8 +102,10 @@ func TestResume(t *testing.T) {
 		{"resume.table", []string{"-A", "--yes"}, &workloadresizerv1.ResumeRequest{Scope: everything}},
 		{"resume.table", []string{"-n", "shop"}, &workloadresizerv1.ResumeRequest{Scope: shop}},
 		{"resume.table", []string{"-n", "shop", "cart-0"}, &workloadresizerv1.ResumeRequest{Scope: cart}},
+		{"resume.table", []string{"-n", "shop", "sts/cart"}, &workloadresizerv1.ResumeRequest{Scope: carts}},
 		{"resume.table", []string{"-n", "shop", "--kind", "restore"}, &workloadresizerv1.ResumeRequest{Scope: shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_RESTORE}},
 		{"resume.table", []string{"-n", "shop", "--kind", "pause", "--nested"}, &workloadresizerv1.ResumeRequest{Scope: shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, IncludeNested: true}},
+		{"resume.table", []string{"-n", "shop", "--reason", "load test is over"}, &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "load test is over"}},
 		{"resume-dry-run.table", []string{"-A", "--dry-run"}, &workloadresizerv1.ResumeRequest{Scope: everything, ValidateOnly: true}},
 		{"resume.json", []string{"-n", "shop", "-o", "json"}, &workloadresizerv1.ResumeRequest{Scope: shop}},
 		{"resume.yaml", []string{"-n", "shop", "-o", "yaml"}, &workloadresizerv1.ResumeRequest{Scope: shop}},
@@ -108,6 +115,7 @@ func TestResume(t *testing.T) {
 			if code != exitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
+			tc.asked.Author = author()
 			if diff := cmp.Diff(proto.Message(tc.asked), server.lastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
@@ -134,14 +142,15 @@ func TestWhatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
 	}{
 		{"a pause of no pods", &scripted{pods: &none}, []string{"pause", "-n", "shpo"}, "warning: namespace shpo has no pods now\n"},
 		{"a pause of some", &scripted{pods: &nested}, []string{"pause", "-n", "shop"}, ""},
+		{"a pause of a workload without pods", &scripted{pods: &none}, []string{"pause", "sts/cart", "-n", "shop"}, "warning: statefulset shop/cart has no pods now\n"},
 		{"a pause of an empty cluster", &scripted{pods: &none}, []string{"pause", "-A", "--yes"}, "warning: the cluster has no pods now\n"},
 		{"a pause of what is restored", &scripted{wider: restore}, []string{"pause", "-n", "shop"},
 			"these pods are restored, and stay so until that ends: restore of every pod of the cluster\n"},
 		{"a restore of no pods", &scripted{pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
 		{"the end of what was held of a pod that is gone", &scripted{pods: &none, holds: held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
 		{"the end of nothing, of a kind", &scripted{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing was paused: namespace shop\n"},
-		{"what is inside goes on", &scripted{holds: held()[:1], nested: nested}, []string{"resume", "-n", "shop"}, "2 restores or pauses go on for pods or namespaces in there; --nested ends that, too\n"},
-		{"one inside goes on", &scripted{holds: held()[:1], nested: 1}, []string{"resume", "-A", "--yes"}, "1 restore or pause goes on for pods or namespaces in there; --nested ends that, too\n"},
+		{"what is inside goes on", &scripted{holds: held()[:1], nested: nested}, []string{"resume", "-n", "shop"}, "2 restores or pauses go on for what is in there; --nested ends that, too\n"},
+		{"one inside goes on", &scripted{holds: held()[:1], nested: 1}, []string{"resume", "-A", "--yes"}, "1 restore or pause goes on for what is in there; --nested ends that, too\n"},
 		{"what is wider goes on", &scripted{holds: held()[2:], wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
 			"these pods are not resized all the same: the restore of every pod of the cluster goes on\n"},
 	} {
@@ -172,13 +181,15 @@ func TestWhatChangesPodsIsNeverGuessed(t *testing.T) {
 			name, want string
 			args       []string
 		}{
-			{"nothing is named", "name a pod, a namespace (--namespace) or every pod (--all-namespaces)", nil},
+			{"nothing is named", "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)", nil},
 			{"an empty pod is not every pod", "the name of the pod is empty", []string{"-n", "shop", ""}},
 			{"an empty namespace is not every namespace", "the namespace is empty; every namespace is --all-namespaces", []string{"-n", ""}},
 			{"a pod of all namespaces", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"web", "-A", "--yes"}},
 			{"a namespace and all of them", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"-n", "shop", "-A", "--yes"}},
 			{"every pod without a yes", "--all-namespaces needs --yes where nobody can be asked", []string{"-A"}},
-			{"two pods", "accepts at most 1 arg(s), received 2", []string{"a", "b"}},
+			{"two pods", "there is no type \"a\": it is one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, or a kind as it is written in a manifest", []string{"a", "b"}},
+			{"three pods", "accepts at most 2 arg(s), received 3", []string{"a", "b", "c"}},
+			{"a workload without a name", "the name of the deployment is empty", []string{"deployment/"}},
 		} {
 			t.Run(command+" "+tc.name, func(t *testing.T) {
 				code, stdout, stderr := resizectl(t.Context(), append([]string{command, "--server", address}, tc.args...)...)
@@ -222,3 +233,37 @@ func TestConfirm(t *testing.T) {
 type never struct{}
 
 func (never) Read([]byte) (int, error) { select {} }
+
+// --dry-run is the same everywhere, and takes what it took when it was a switch.
+func TestDryRuns(t *testing.T) {
+	server := &scripted{}
+	address := serve(t, server)
+	for flag, dry := range map[string]bool{
+		"--dry-run": true, "--dry-run=server": true, "--dry-run=true": true, "--dry-run=none": false, "--dry-run=false": false,
+	} {
+		code, _, stderr := resizectl(t.Context(), "pause", "web", flag, "--server", address)
+		if asked := server.lastRequest().(*workloadresizerv1.PauseRequest); code != exitOK || asked.GetValidateOnly() != dry {
+			t.Errorf("%s: exit %d, %s, a dry run: %v", flag, code, stderr, asked.GetValidateOnly())
+		}
+	}
+}
+
+func TestHoldsOfANamespace(t *testing.T) {
+	server := &scripted{}
+	address := serve(t, server)
+	for _, tc := range []struct {
+		args                   []string
+		namespace, wantsStderr string
+	}{
+		{nil, "", "nothing is restored or paused\n"},
+		{[]string{"-A"}, "", "nothing is restored or paused\n"},
+		{[]string{"-n", "shop"}, "shop", "nothing is restored or paused in namespace shop\n"},
+		{[]string{"-n", "shop", "-A"}, "", "nothing is restored or paused\n"},
+	} {
+		code, _, stderr := resizectl(t.Context(), append([]string{"holds", "--server", address}, tc.args...)...)
+		asked := server.lastRequest().(*workloadresizerv1.ListHoldsRequest)
+		if code != exitOK || asked.GetNamespace() != tc.namespace || stderr != tc.wantsStderr {
+			t.Errorf("%q: exit %d, asked for %q, stderr %q", tc.args, code, asked.GetNamespace(), stderr)
+		}
+	}
+}

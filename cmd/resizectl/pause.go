@@ -18,13 +18,13 @@ type pauseOptions struct {
 	confirmation
 	server *connection
 	output format
-	dryRun bool
+	dryRun dryRun
 }
 
 func newPauseCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
 	o := &pauseOptions{IOStreams: streams, server: server}
 	cmd := &cobra.Command{
-		Use:   "pause POD | -n NAMESPACE | -A",
+		Use:   "pause " + targetUse,
 		Short: "Leave pods as they are until resumed",
 		Long: `Leave pods as they are until resumed.
 
@@ -36,9 +36,12 @@ that on.`,
 		Example: `  # Leave the pods of a namespace as they are for two hours
   resizectl pause -n shop --for 2h --reason "load test"
 
+  # Leave the pods of a Deployment as they are, those that come too
+  resizectl pause deployment/web -n shop
+
   # Stop resizing in the whole cluster
   resizectl pause -A`,
-		Args:              positional(cobra.MaximumNArgs(1)),
+		Args:              positional(cobra.MaximumNArgs(2)),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
@@ -47,7 +50,7 @@ that on.`,
 			if err := o.validate(cmd); err != nil {
 				return err
 			}
-			if o.allNamespaces && !o.dryRun {
+			if o.allNamespaces && !o.dryRun.on() {
 				if err := o.ask(cmd, streams, "Stop resizing every pod of the cluster?"); err != nil {
 					return err
 				}
@@ -57,8 +60,8 @@ that on.`,
 	}
 	o.addTargetFlags(cmd)
 	o.addHoldFlags(cmd)
-	o.addYesFlag(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "check what was asked for, and change nothing")
+	o.addYesFlag(cmd, "--all-namespaces")
+	o.dryRun.addFlag(cmd, "what would be paused")
 	o.output.addFlag(cmd)
 	return cmd
 }
@@ -66,13 +69,13 @@ that on.`,
 func (o *pauseOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Pause(ctx, &workloadresizerv1.PauseRequest{
-			Scope: o.scope(), Reason: o.reason, Author: author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun,
+			Scope: o.scope(), Reason: o.reason, Author: author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.on(),
 		})
 		if err != nil {
 			return err
 		}
 		did := "is paused"
-		if o.dryRun {
+		if o.dryRun.on() {
 			did = "would be paused"
 		}
 		if err := printHold(o.Out, o.output, response.GetHold(), did); err != nil {

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -15,33 +14,46 @@ import (
 
 type planOptions struct {
 	genericiooptions.IOStreams
-	server        *connection
-	output        format
-	namespace     string
-	allNamespaces bool
-	serverSide    bool
-	pods          []string
+	planSelection
+	server     *connection
+	color      *colorMode
+	output     format
+	serverSide bool
+	whatIf     whatIf
+	assumed    *workloadresizerv1.WhatIf
+	manifest   manifestSource
 }
 
-func newPlanCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
-	o := &planOptions{IOStreams: streams, server: server}
+func newPlanCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &planOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
-		Use:   "plan [POD]",
+		Use:   "plan [POD | TYPE/NAME]",
 		Short: "Show what would be resized now, to what, and if not, why not",
 		Long: `Show what would be resized now, to what, and if not, why not.
 
 Without POD every pod of the namespace is shown, with --all-namespaces every pod
-of the cluster. There is a row per container. CPU and MEMORY are its requests,
-"current → desired" where they would change. DECISION is
+of the cluster; TYPE/NAME, such as deployment/web, is the pods of a workload.
+--selector, --node and --node-type choose among them. There is a row per
+container. CPU and MEMORY are its requests, "current → desired" where they would
+change. DECISION is
 
   resize   the pod has other requests or limits than it should have on its node
   aligned  it has what it should have
   skip     it is left alone; REASON says why
 
+With --what-if-… the plan is that of other ratios, bounds or node types.
+
+With -f the pods are those that manifests would make, planned for each node type,
+or for those that --node-type names. They need not be in the cluster. Of a
+directory *.yaml, *.yml and *.json are read. Below the table is a line per node type:
+how many objects are decided how, and by how much their requests would change, counted
+for one pod of each. With --config too, no server is asked: the manifests are
+planned with that configuration, on this machine.
+
 Nothing is changed. The exit code is that of "kubectl diff":
 
   0  there is nothing to resize
-  1  at least one pod would be resized
+  1  at least one pod would be resized; of a manifest, on at least one node type
   2  an error; the output is not complete`,
 		Example: `  # Why was this pod (not) resized?
   resizectl plan web-6d4cf56db6-x2x7p -n shop
@@ -49,61 +61,79 @@ Nothing is changed. The exit code is that of "kubectl diff":
   # Every pod of a namespace, with limits, originals, factors and the reasons in full
   resizectl plan -n shop -o wide
 
+  # The pods of a Deployment, if n4 were measured as 1.08 times as fast as the baseline
+  resizectl plan deployment/web -n shop --what-if-ratio n4=1.08
+
+  # What would the pods of a node need on c3?
+  resizectl plan -A --node node-1 --what-if-node-type c3
+
+  # What would a manifest get on each node type, before it is applied?
+  resizectl plan -f deploy.yaml
+
+  # The same in a pipeline, without a cluster
+  resizectl plan -f deploy.yaml --config config.yaml --node-type n4,c3
+
   # The names of all pods that would be resized
   resizectl plan -A -o json | jq -r '.plans[] | select(.decision == "DECISION_RESIZE") | .namespace + "/" + .pod'`,
-		Args:              positional(cobra.MaximumNArgs(1)),
+		Args:              positional(cobra.MaximumNArgs(2)),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, pods []string) error {
-			o.pods = pods
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
 			if err := o.validate(cmd); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "show the pods of every namespace, whatever --namespace says")
+	o.addSelectionFlags(cmd)
 	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "have the API server asked too, by a dry run of what would be written")
-	o.output.addFlag(cmd)
+	o.whatIf.addFlags(cmd)
+	o.manifest.addFlags(cmd)
+	completeFlag(cmd, "node-type", completeNodeTypeFlag(server, true))
+	completeFlag(cmd, "what-if-node-type", completeNodeTypeFlag(server, false))
+	completeFlag(cmd, "what-if-baseline", completeNodeTypeFlag(server, false))
+	o.output.addNamingFlag(cmd)
 	return cmd
 }
 
-// validate refuses in particular empty names, which a script passes when a
-// variable is not set: to the server an empty namespace is the whole cluster.
-func (o *planOptions) validate(cmd *cobra.Command) error {
-	switch {
-	case len(o.pods) > 0 && o.allNamespaces:
-		return usageErrorf(cmd, "a pod is in one namespace: name it with --namespace instead of --all-namespaces")
-	case len(o.pods) > 0 && o.pods[0] == "":
-		return usageErrorf(cmd, "the name of the pod is empty")
-	case o.namespace == "":
-		return usageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+func (o *planOptions) complete(cmd *cobra.Command, args []string) (err error) {
+	if err := o.planSelection.complete(cmd, args); err != nil {
+		return err
 	}
-	return nil
+	o.assumed, err = o.whatIf.message(cmd)
+	return err
+}
+
+func (o *planOptions) validate(cmd *cobra.Command) error {
+	if o.manifest.named() {
+		return o.manifest.validate(cmd, len(cmd.Flags().Args()) > 0)
+	}
+	if cmd.Flags().Changed("config") {
+		return usageErrorf(cmd, "--config is for a manifest: name that with -f FILE")
+	}
+	return o.planSelection.validate(cmd)
 }
 
 func (o *planOptions) run(ctx context.Context) error {
+	if o.manifest.named() {
+		return o.runManifest(ctx)
+	}
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
-		if len(o.pods) > 0 {
-			return o.runPod(ctx, c, o.pods[0])
+		if o.pod != "" {
+			return o.runPod(ctx, c)
 		}
 		return o.runPods(ctx, c)
 	})
 }
 
-func (o *planOptions) previewOptions() []client.PreviewOption {
-	if o.serverSide {
-		return []client.PreviewOption{client.ServerSide()}
-	}
-	return nil
-}
-
-func (o *planOptions) runPod(ctx context.Context, c *client.Client, pod string) error {
-	plan, err := c.PreviewPod(ctx, o.namespace, pod, o.previewOptions()...)
+func (o *planOptions) runPod(ctx context.Context, c *client.Client) error {
+	plan, err := c.PreviewPod(ctx, o.namespace, o.pod, o.previewOptions()...)
 	if err != nil {
 		return err
 	}
-	if err := printOnePlan(o.Out, o.output, plan); err != nil {
+	if err := printOnePlan(o.Out, o.color.painter(o.Out), o.output, plan); err != nil {
 		return err
 	}
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
@@ -113,73 +143,24 @@ func (o *planOptions) runPod(ctx context.Context, c *client.Client, pod string) 
 }
 
 func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
-	namespace := o.namespace
-	if o.allNamespaces {
-		namespace = ""
-	}
-	stream := c.PreviewPlans(ctx, namespace, o.previewOptions()...)
-	if err := o.printPlans(stream); err != nil {
+	summary, err := o.printPlans(ctx, c)
+	if err != nil {
 		return err
 	}
-	if stream.Summary().GetPods() == 0 {
-		if _, err := fmt.Fprintln(o.ErrOut, o.nothingFound()); err != nil {
+	if err := warnHidden(o.ErrOut, summary.GetHiddenNamespaces(), "pods"); err != nil {
+		return err
+	}
+	if summary.GetPods() == 0 {
+		found := "no pods found "
+		if summary.GetHiddenNamespaces() > 0 {
+			found = "no pods found that you may see "
+		}
+		if _, err := fmt.Fprintln(o.ErrOut, strings.TrimSpace(found+o.where())); err != nil {
 			return err
 		}
 	}
-	if stream.Summary().GetResize() > 0 {
+	if summary.GetResize() > 0 {
 		return errDifferences
 	}
 	return nil
-}
-
-// planPrinter prints plans as they arrive.
-type planPrinter interface {
-	plan(*workloadresizerv1.Plan) error
-	summary(*workloadresizerv1.PlanSummary) error
-}
-
-func newPlanPrinter(w io.Writer, output format, withNamespace bool) planPrinter {
-	switch output {
-	case formatJSON:
-		return &plansJSON{w: w}
-	case formatYAML:
-		return &plansYAML{w: w}
-	}
-	return newPlansTable(w, withNamespace, output == formatWide)
-}
-
-func printOnePlan(w io.Writer, output format, plan *workloadresizerv1.Plan) error {
-	switch output {
-	case formatJSON, formatYAML:
-		return printDocument(w, output, plan)
-	}
-	return printPlan(w, plan, output == formatWide)
-}
-
-// printPlans prints the stream. If it breaks off, what was printed until then
-// is still written out, as an answer that can be seen to have no end.
-func (o *planOptions) printPlans(stream *client.PlanStream) (err error) {
-	out := bufio.NewWriter(o.Out)
-	defer func() {
-		if flushErr := out.Flush(); err == nil {
-			err = flushErr
-		}
-	}()
-	printer := newPlanPrinter(out, o.output, o.allNamespaces)
-	for plan, err := range stream.All() {
-		if err != nil {
-			return err
-		}
-		if err := printer.plan(plan); err != nil {
-			return err
-		}
-	}
-	return printer.summary(stream.Summary())
-}
-
-func (o *planOptions) nothingFound() string {
-	if o.allNamespaces {
-		return "no pods found"
-	}
-	return fmt.Sprintf("no pods found in namespace %s", o.namespace)
 }

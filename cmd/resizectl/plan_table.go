@@ -21,13 +21,14 @@ var planColumns = []metav1.TableColumnDefinition{
 // plansTable collects the rows: a column is as wide as its widest cell.
 type plansTable struct {
 	w             io.Writer
+	painter       painter
 	table         metav1.Table
 	withNamespace bool
 	wide          bool
 }
 
-func newPlansTable(w io.Writer, withNamespace, wide bool) *plansTable {
-	p := &plansTable{w: w, withNamespace: withNamespace, wide: wide}
+func newPlansTable(w io.Writer, paint painter, withNamespace, wide bool) *plansTable {
+	p := &plansTable{w: w, painter: paint, withNamespace: withNamespace, wide: wide}
 	if withNamespace {
 		p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, column("Namespace"))
 	}
@@ -36,37 +37,44 @@ func newPlansTable(w io.Writer, withNamespace, wide bool) *plansTable {
 }
 
 func (p *plansTable) plan(plan *workloadresizerv1.Plan) error {
-	containers := plan.GetContainers()
-	if len(containers) == 0 {
-		// A pod that is skipped before its containers are looked at has a row too.
-		containers = []*workloadresizerv1.ContainerPlan{nil}
-	}
-	for _, container := range containers {
+	for _, container := range containersOf(plan) {
 		var cells []any
 		if p.withNamespace {
 			cells = append(cells, plan.GetNamespace())
 		}
-		p.table.Rows = append(p.table.Rows, metav1.TableRow{Cells: append(cells, planCells(plan, container)...)})
+		cells = append(cells, planCells(plan, container)...)
+		if plan.GetDecision() == workloadresizerv1.Decision_DECISION_SKIP {
+			dimmed(cells)
+		}
+		p.table.Rows = append(p.table.Rows, metav1.TableRow{Cells: cells})
 	}
 	return nil
 }
 
+// containersOf are those of the plan. A pod that is skipped before its containers
+// are looked at has a row too.
+func containersOf(plan *workloadresizerv1.Plan) []*workloadresizerv1.ContainerPlan {
+	if len(plan.GetContainers()) == 0 {
+		return []*workloadresizerv1.ContainerPlan{nil}
+	}
+	return plan.GetContainers()
+}
+
 func (p *plansTable) summary(s *workloadresizerv1.PlanSummary) error {
-	if err := printTable(p.w, &p.table, p.wide); err != nil {
+	if err := newTableWriter(p.w, p.painter, p.wide).print(&p.table); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.w, "%s: %d to resize, %d aligned, %d left alone\n", countOf(s.GetPods(), "pod"), s.GetResize(), s.GetAligned(), s.GetSkip())
-	return err
+	return printTotals(p.w, p.painter, s)
 }
 
 // printPlan prints the plan of one pod, and below it its reasons in full: who
 // asks for one pod wants to know why.
-func printPlan(w io.Writer, plan *workloadresizerv1.Plan, wide bool) error {
-	p := newPlansTable(w, false, wide)
+func printPlan(w io.Writer, paint painter, plan *workloadresizerv1.Plan, wide bool) error {
+	p := newPlansTable(w, paint, false, wide)
 	if err := p.plan(plan); err != nil {
 		return err
 	}
-	if err := printTable(w, &p.table, wide); err != nil {
+	if err := newTableWriter(w, paint, wide).print(&p.table); err != nil {
 		return err
 	}
 	for _, reason := range plan.GetReasons() {
@@ -103,14 +111,6 @@ func planCells(plan *workloadresizerv1.Plan, container *workloadresizerv1.Contai
 	}
 }
 
-// change is "current → desired", or one of them if they are the same.
-func change(current, desired string) string {
-	if current == desired {
-		return orAbsent(current)
-	}
-	return orAbsent(current) + " → " + orAbsent(desired)
-}
-
 // asked is "request/limit" of one resource, absent if there is neither.
 func asked(r *workloadresizerv1.Resources, resource string) string {
 	request, limit := r.GetRequests()[resource], r.GetLimits()[resource]
@@ -125,29 +125,4 @@ func reasonText(reason *workloadresizerv1.PlanReason) string {
 		return oneLine(reason.GetCode())
 	}
 	return oneLine(reason.GetCode() + ": " + reason.GetMessage())
-}
-
-func decisionText(d workloadresizerv1.Decision) string {
-	switch d {
-	case workloadresizerv1.Decision_DECISION_RESIZE:
-		return "resize"
-	case workloadresizerv1.Decision_DECISION_ALIGNED:
-		return "aligned"
-	case workloadresizerv1.Decision_DECISION_SKIP:
-		return "skip"
-	}
-	// A newer server may decide what this version does not know.
-	return d.String()
-}
-
-func verdict(d workloadresizerv1.Decision) string {
-	switch d {
-	case workloadresizerv1.Decision_DECISION_RESIZE:
-		return "would be resized"
-	case workloadresizerv1.Decision_DECISION_ALIGNED:
-		return "is aligned"
-	case workloadresizerv1.Decision_DECISION_SKIP:
-		return "is left alone"
-	}
-	return d.String()
 }

@@ -14,31 +14,51 @@ import (
 type ratiosListOptions struct {
 	genericiooptions.IOStreams
 	server *connection
+	color  *colorMode
 	output format
+	rules  bool
+	watch  bool
 }
 
-func newRatiosListCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
-	o := &ratiosListOptions{IOStreams: streams, server: server}
+func newRatiosListCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &ratiosListOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the ratio of every node type, and where it comes from",
 		Long: `List the ratio of every node type, and where it comes from.
 
 CPU and MEMORY are the performance of the node type, the FACTORs what requests
-are multiplied by there: below 1 on a node that is faster than the baseline.
+are multiplied by there: below 1 on a node that is faster than the baseline. With
+--rules what holds for some pods only follows, in the order in which the rules are
+tried. OTHER SOURCES (-o wide) is what sources say that do not decide, as
+CPU/MEMORY.
 
 A source that is not well is warned of on standard error: the table then holds
 the last good state of that source.`,
 		Example: `  # The ratios that pods are sized by now
   resizectl ratios list
 
-  # Also who wrote them and when, and the bounds of requests
-  resizectl ratios list -o wide`,
+  # Also who wrote them, when and why, what others say, and the bounds of requests
+  resizectl ratios list -o wide
+
+  # Also the rules for some pods
+  resizectl ratios list --rules`,
 		Args:              positional(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case o.watch && o.rules:
+				return usageErrorf(cmd, "--watch shows ratios: leave --rules out")
+			case o.watch:
+				w := &ratiosWatchOptions{IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output}
+				return w.run(cmd.Context())
+			}
+			return o.run(cmd.Context())
+		},
 	}
-	o.output.addFlag(cmd)
+	cmd.Flags().BoolVar(&o.rules, "rules", false, "show the rules for some pods, too; json and yaml always have them")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with every change as it comes, as \"resizectl ratios watch\" does")
+	o.output.addNamingFlag(cmd)
 	return cmd
 }
 
@@ -59,8 +79,21 @@ func (o *ratiosListOptions) print(resp *workloadresizerv1.ListRatiosResponse) er
 	switch o.output {
 	case formatJSON, formatYAML:
 		return printDocument(o.Out, o.output, resp)
+	case formatName:
+		return printNames(o.Out, ratioName, resp.GetRatios()...)
 	}
-	return printRatios(o.Out, resp, o.output == formatWide)
+	p, wide := o.color.painter(o.Out), o.output == formatWide
+	if err := printRatios(o.Out, p, resp, wide); err != nil || !o.rules {
+		return err
+	}
+	if len(resp.GetRules()) == 0 {
+		_, err := fmt.Fprintln(o.ErrOut, "there are no rules: the same holds for every pod")
+		return err
+	}
+	if _, err := fmt.Fprintln(o.Out); err != nil {
+		return err
+	}
+	return printRules(o.Out, p, resp.GetRules(), wide)
 }
 
 // warn tells of sources whose present state is not in the table.

@@ -18,15 +18,16 @@ type restoreOptions struct {
 	holdOptions
 	confirmation
 	server *connection
+	color  *colorMode
 	output format
-	dryRun bool
+	dryRun dryRun
 	wait   bool
 }
 
-func newRestoreCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
-	o := &restoreOptions{IOStreams: streams, server: server}
+func newRestoreCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &restoreOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
-		Use:   "restore POD | -n NAMESPACE | -A",
+		Use:   "restore " + targetUse,
 		Short: "Give pods their original requests and limits back, and keep them so",
 		Long: `Give pods their original requests and limits back, and keep them so.
 
@@ -48,9 +49,12 @@ are restored. The exit code is
   # Restore a pod
   resizectl restore web-6d4cf56db6-x2x7p -n shop --reason "too slow since it was resized"
 
+  # Restore the pods of a workload
+  resizectl restore sts/db -n shop
+
   # Before workload-resizer is taken out of a cluster
   resizectl restore -A --timeout 10m`,
-		Args:              positional(cobra.MaximumNArgs(1)),
+		Args:              positional(cobra.MaximumNArgs(2)),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
@@ -59,7 +63,7 @@ are restored. The exit code is
 			if err := o.validate(cmd); err != nil {
 				return err
 			}
-			if o.allNamespaces && !o.dryRun {
+			if o.allNamespaces && !o.dryRun.on() {
 				if err := o.ask(cmd, streams, "Restore every pod of the cluster?"); err != nil {
 					return err
 				}
@@ -69,8 +73,8 @@ are restored. The exit code is
 	}
 	o.addTargetFlags(cmd)
 	o.addHoldFlags(cmd)
-	o.addYesFlag(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be restored, and change nothing")
+	o.addYesFlag(cmd, "--all-namespaces")
+	o.dryRun.addFlag(cmd, "what would be restored")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until nothing is left to restore, up to --timeout")
 	o.output.addFlag(cmd)
 	return cmd
@@ -79,7 +83,7 @@ are restored. The exit code is
 func (o *restoreOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Restore(ctx, &workloadresizerv1.RestoreRequest{
-			Scope: o.scope(), Reason: o.reason, Author: author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun,
+			Scope: o.scope(), Reason: o.reason, Author: author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.on(),
 		})
 		if err != nil {
 			return err
@@ -88,7 +92,7 @@ func (o *restoreOptions) run(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case o.dryRun:
+		case o.dryRun.on():
 			return o.show(ctx, c)
 		case !o.wait:
 			return printHold(o.Out, o.output, response.GetHold(), "is going to be restored")

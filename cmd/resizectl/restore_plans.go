@@ -33,15 +33,15 @@ func (p *scopePlans) left() int {
 }
 
 func (o *restoreOptions) preview(ctx context.Context, c *client.Client) (*scopePlans, error) {
-	if o.pod != "" {
-		plan, err := c.PreviewPod(ctx, o.namespace, o.pod, client.AsRestored())
+	if o.pod() != "" {
+		plan, err := c.PreviewPod(ctx, o.namespace, o.pod(), client.AsRestored())
 		return &scopePlans{plans: []*workloadresizerv1.Plan{plan}}, err
 	}
 	namespace := o.namespace
 	if o.allNamespaces {
 		namespace = ""
 	}
-	stream := c.PreviewPlans(ctx, namespace, client.AsRestored())
+	stream := c.PreviewPlans(ctx, namespace, client.AsRestored(), client.OfWorkload(o.workload()))
 	all := &scopePlans{}
 	for plan, err := range stream.All() {
 		if err != nil {
@@ -73,7 +73,7 @@ func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *work
 		switch {
 		case err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return last, nil
-		case o.pod != "" && status.Code(err) == codes.NotFound:
+		case o.pod() != "" && status.Code(err) == codes.NotFound:
 			return nil, errGone
 		case err != nil:
 			return nil, err
@@ -128,10 +128,10 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 // print prints the plans as "resizectl plan" does.
 func (o *restoreOptions) print(plans *scopePlans) error {
 	if plans.summary == nil {
-		return printOnePlan(o.Out, o.output, plans.plans[0])
+		return printOnePlan(o.Out, o.color.painter(o.Out), o.output, plans.plans[0])
 	}
 	out := bufio.NewWriter(o.Out)
-	printer := newPlanPrinter(out, o.output, o.allNamespaces)
+	printer := newPlanPrinter(out, o.color.painter(o.Out), o.output, o.allNamespaces)
 	for _, plan := range plans.plans {
 		if err := printer.plan(plan); err != nil {
 			return err
@@ -140,5 +140,8 @@ func (o *restoreOptions) print(plans *scopePlans) error {
 	if err := printer.summary(plans.summary); err != nil {
 		return err
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return warnHidden(o.ErrOut, plans.summary.GetHiddenNamespaces(), "pods")
 }

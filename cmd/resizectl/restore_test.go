@@ -105,6 +105,24 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// Only the pods that were named are waited for.
+func TestRestoreOfAWorkload(t *testing.T) {
+	server := restoring(1)
+	code, _, stderr := resizectl(t.Context(), "restore", "deploy/web", "-n", "shop", "--server", serve(t, server))
+	if code != exitOK || stderr != "" {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
+	stored := []proto.Message{&workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: web}, Author: author()}}
+	if diff := cmp.Diff(stored, server.written(), protocmp.Transform()); diff != "" {
+		t.Errorf("restored something else (-want +got):\n%s", diff)
+	}
+	looked := proto.Message(&workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Workload: web, Restore: true})
+	if diff := cmp.Diff(looked, server.lastRequest(), protocmp.Transform()); diff != "" {
+		t.Errorf("looked at something else (-want +got):\n%s", diff)
+	}
+}
+
 // Another pod of the name is not the one that was to be restored.
 func TestRestoreOfAPodThatIsReplaced(t *testing.T) {
 	other := web()

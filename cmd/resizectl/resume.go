@@ -17,9 +17,10 @@ type resumeOptions struct {
 	confirmation
 	server *connection
 	output format
-	dryRun bool
+	dryRun dryRun
 	kind   string
 	nested bool
+	reason string
 }
 
 // kinds are the values of --kind.
@@ -32,24 +33,27 @@ var kinds = map[string]workloadresizerv1.HoldKind{
 func newResumeCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
 	o := &resumeOptions{IOStreams: streams, server: server}
 	cmd := &cobra.Command{
-		Use:   "resume POD | -n NAMESPACE | -A",
+		Use:   "resume " + targetUse,
 		Short: "Have pods resized again that were restored or paused",
 		Long: `Have pods resized again that were restored or paused.
 
 What ends is the restore and the pause of exactly what is named, or only one of
-them with --kind. What was said of single pods of a namespace goes on, and so does
-what was said of namespaces and pods with --all-namespaces, unless --nested ends
-that, too. What is only covered by a wider restore or pause cannot be resumed by
-itself.`,
+them with --kind. What was said of single pods of a workload or namespace goes on,
+and so does what was said of namespaces, workloads and pods with --all-namespaces,
+unless --nested ends that, too. What is only covered by a wider restore or pause
+cannot be resumed by itself.`,
 		Example: `  # Resize a namespace again, but not the pods in it that are paused by name
   resizectl resume -n shop
+
+  # Resize the pods of a workload again
+  resizectl resume deploy/web -n shop
 
   # End only the restore of a namespace; a pause of it goes on
   resizectl resume -n shop --kind restore
 
   # What would end, if everything did?
   resizectl resume -A --nested --dry-run`,
-		Args:              positional(cobra.MaximumNArgs(1)),
+		Args:              positional(cobra.MaximumNArgs(2)),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
@@ -58,7 +62,7 @@ itself.`,
 			if _, ok := kinds[o.kind]; !ok || cmd.Flags().Changed("kind") && o.kind == "" {
 				return usageErrorf(cmd, "--kind must be restore or pause, not %q", o.kind)
 			}
-			if o.allNamespaces && !o.dryRun {
+			if o.allNamespaces && !o.dryRun.on() {
 				if err := o.ask(cmd, streams, o.question()); err != nil {
 					return err
 				}
@@ -67,10 +71,12 @@ itself.`,
 		},
 	}
 	o.addTargetFlags(cmd)
-	o.addYesFlag(cmd)
+	o.addYesFlag(cmd, "--all-namespaces")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the server's log")
 	cmd.Flags().StringVar(&o.kind, "kind", "", "end only this kind: restore or pause")
-	cmd.Flags().BoolVar(&o.nested, "nested", false, "end what was said of namespaces and pods inside, too")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would end, and change nothing")
+	cmd.Flags().BoolVar(&o.nested, "nested", false, "end what was said of namespaces, workloads and pods inside, too")
+	completeFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause"}, cobra.ShellCompDirectiveNoFileComp))
+	o.dryRun.addFlag(cmd, "what would end")
 	o.output.addFlag(cmd)
 	return cmd
 }
@@ -82,7 +88,7 @@ func (o *resumeOptions) question() string {
 		what = "the " + o.kind + " of the whole cluster"
 	}
 	if o.nested {
-		what += ", and those of every namespace and pod"
+		what += ", and those of every namespace, workload and pod"
 	}
 	return "End " + what + ", and resize pods again?"
 }
@@ -90,7 +96,8 @@ func (o *resumeOptions) question() string {
 func (o *resumeOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Resume(ctx, &workloadresizerv1.ResumeRequest{
-			Scope: o.scope(), Kind: kinds[o.kind], IncludeNested: o.nested, ValidateOnly: o.dryRun,
+			Scope: o.scope(), Kind: kinds[o.kind], IncludeNested: o.nested, ValidateOnly: o.dryRun.on(),
+			Reason: o.reason, Author: author(),
 		})
 		if err != nil {
 			return err
@@ -117,7 +124,7 @@ func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error
 		remarks = append(remarks, "nothing was "+what+": "+scopeText(o.scope()))
 	}
 	if n := response.GetNested(); n > 0 {
-		remarks = append(remarks, goesOn(n)+" for pods or namespaces in there; --nested ends that, too")
+		remarks = append(remarks, goesOn(n)+" for what is in there; --nested ends that, too")
 	}
 	if wider := response.GetStillHeldBy(); wider != nil {
 		remarks = append(remarks, fmt.Sprintf("these pods are not resized all the same: the %s of %s goes on", kindText(wider.GetKind()), scopeText(wider.GetScope())))
@@ -143,7 +150,7 @@ func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error 
 		return printDocument(o.Out, o.output, response)
 	}
 	did := "has ended"
-	if o.dryRun {
+	if o.dryRun.on() {
 		did = "would end"
 	}
 	for _, hold := range response.GetReleased() {

@@ -15,32 +15,35 @@ faster or slower a pod needs less or more of it for the same work, so
 workload-resizer resizes the requests of running pods, without a restart, by the
 performance ratio of their node's type to the baseline.
 
-  resizectl ratios list      shows these ratios, and where they come from
-  resizectl plan             shows what they mean for a pod, a namespace or all
-                             pods: what would be resized, to what, and if not,
-                             why not
-  resizectl restore          gives pods their original requests and limits back
-  resizectl pause            leaves pods as they are
-  resizectl resume           ends that
-  resizectl holds            lists what is restored or paused
-  resizectl config validate  checks a configuration before you apply it; it needs
-                             no server
+restore, pause, resume and ratios set, delete and rollback change something; all
+other commands only read.
 
-restore, pause and resume change something; the others only read.
+It asks the server on this machine, or at the address of --server. Any of
+--kubeconfig, --context, --cluster, --user, --service, --service-account-token and
+--token-audience has it ask the server of that cluster instead, through the API
+server, and as that user. As a plugin of kubectl (kubectl workload_resizer) it
+always asks that of the cluster, unless --server is given. A connection that leaves
+this machine is encrypted. Who asks is told by the user of the kubeconfig, or by a
+token (--token-file, RESIZECTL_TOKEN), a certificate (--client-certificate,
+--client-key) or a ServiceAccount (--service-account-token).`
 
-It asks a workload-resizer server on this machine (--server). For a server that
-runs in a cluster, forward its port first:
+const rootExamples = `  # Does the server do well?
+  resizectl status
 
-  ` + portForward
+  # The same of the server in a cluster
+  resizectl status --context production
 
-const rootExamples = `  # What the node types are worth
+  # What are the node types worth?
   resizectl ratios list
-
-  # Why was this pod (not) resized?
-  resizectl plan web-6d4cf56db6-x2x7p -n shop
 
   # What would be resized in the whole cluster?
   resizectl plan -A
+
+  # Why was this pod (not) resized?
+  resizectl explain web-6d4cf56db6-x2x7p -n shop
+
+  # What would be if n4 were measured as 1.08 times as fast as the baseline?
+  resizectl ratios set n4=1.08 --dry-run=server
 
   # Leave a namespace as it is for two hours
   resizectl pause -n shop --for 2h
@@ -48,17 +51,28 @@ const rootExamples = `  # What the node types are worth
   # Is this configuration right?
   resizectl config validate -f config.yaml`
 
-// portForward is how the port of a server in a cluster comes to this machine.
-const portForward = "kubectl -n workload-resizer-system port-forward POD 7443"
-
 // run executes the command line and returns its exit code.
 func run(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
-	root := newRootCommand(streams)
-	root.SetArgs(args)
-	return report(ctx, streams.ErrOut, root.ExecuteContext(ctx))
+	return runAs(ctx, "resizectl", streams, args)
 }
 
-func newRootCommand(streams genericiooptions.IOStreams) *cobra.Command {
+// runAs is run under the name that the program was called by.
+func runAs(ctx context.Context, program string, streams genericiooptions.IOStreams, args []string) int {
+	color := colorAuto
+	plugin := isPlugin(program)
+	root := newRootCommand(streams, &color, plugin)
+	if plugin {
+		asPlugin(root)
+	}
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if plugin && err != nil {
+		err = pluginError{err}
+	}
+	return report(ctx, streams.ErrOut, color.painter(streams.ErrOut), err)
+}
+
+func newRootCommand(streams genericiooptions.IOStreams, color *colorMode, plugin bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "resizectl",
 		Short:   "Show what workload-resizer does with the pods of a cluster, and why",
@@ -73,20 +87,43 @@ func newRootCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetErr(streams.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageErrorf(cmd, "%w", err) })
 
-	var server connection
+	server := connection{plugin: plugin}
 	server.addFlags(root.PersistentFlags())
+	color.addFlag(root, root.PersistentFlags())
 	asGroup(root)
-	root.AddCommand(
-		newRatiosCommand(streams, &server),
-		newPlanCommand(streams, &server),
-		newConfigCommand(streams),
-		newRestoreCommand(streams, &server),
+	section(root, "ratios", "Ratios of node types:",
+		newRatiosCommand(streams, &server, color),
+		newConfigCommand(streams))
+	section(root, "plans", "What would be done, and why:",
+		newPlanCommand(streams, &server, color),
+		newExplainCommand(streams, &server, color))
+	section(root, "resizes", "What was done, and how the server does:",
+		newResizesCommand(streams, &server, color),
+		newStatusCommand(streams, &server, color))
+	section(root, "holds", "Keep pods from being resized:",
 		newPauseCommand(streams, &server),
+		newRestoreCommand(streams, &server, color),
 		newResumeCommand(streams, &server),
-		newHoldsCommand(streams, &server),
-		newVersionCommand(streams),
-	)
+		newHoldsCommand(streams, &server, color))
+	section(root, "others", "Others:",
+		newVersionCommand(streams, &server))
+	root.Version = versionText()
+	root.SetVersionTemplate("{{.Version}}\n")
+	// That of cobra would take -v, too.
+	root.Flags().Bool("version", false, "print the version of resizectl")
+	completeNoFiles(root)
+	root.SetHelpCommandGroupID("others")
+	root.SetCompletionCommandGroupID("others")
 	return root
+}
+
+// section adds commands that the help lists together under a title.
+func section(root *cobra.Command, id, title string, cmds ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, cmd := range cmds {
+		cmd.GroupID = id
+	}
+	root.AddCommand(cmds...)
 }
 
 // asGroup makes cmd show its help if called alone, and refuse what is not one

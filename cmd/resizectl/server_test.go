@@ -26,7 +26,9 @@ type planSender = grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansRespo
 type scripted struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	workloadresizerv1.UnimplementedPlanServiceServer
-	workloadresizerv1.UnimplementedHoldServiceServer
+	workloadresizerv1.UnimplementedPauseServiceServer
+	workloadresizerv1.UnimplementedResizeServiceServer
+	scriptedRatios
 
 	ratios  *workloadresizerv1.ListRatiosResponse
 	plans   []*workloadresizerv1.Plan
@@ -39,12 +41,14 @@ type scripted struct {
 	wider  *workloadresizerv1.Hold
 	err    error
 	hang   bool
+	// What is said of resizes and manifests is in a file of its own.
+	resizing resizingScript
 	// asked is called when a call has come in.
 	asked func()
 
 	mu   sync.Mutex
 	last proto.Message
-	// writes are the requests for holds, in order.
+	// writes are the requests that change something, in order.
 	writes []proto.Message
 }
 
@@ -52,7 +56,8 @@ func (s *scripted) note(req proto.Message) {
 	s.mu.Lock()
 	s.last = req
 	switch req.(type) {
-	case *workloadresizerv1.RestoreRequest, *workloadresizerv1.PauseRequest, *workloadresizerv1.ResumeRequest:
+	case *workloadresizerv1.RestoreRequest, *workloadresizerv1.PauseRequest, *workloadresizerv1.ResumeRequest,
+		*workloadresizerv1.BatchUpdateRatiosRequest, *workloadresizerv1.DeleteRatioRequest, *workloadresizerv1.RollbackRatiosRequest:
 		s.writes = append(s.writes, req)
 	}
 	s.mu.Unlock()
@@ -68,7 +73,8 @@ func (s *scripted) lastRequest() proto.Message {
 	return s.last
 }
 
-// written are the requests for holds that came in.
+// written are the requests that change something that came in, also those that
+// only validate.
 func (s *scripted) written() []proto.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,6 +112,9 @@ func (s *scripted) PreviewPod(ctx context.Context, req *workloadresizerv1.Previe
 
 func (s *scripted) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 	s.note(req)
+	if s.resizing.plans != nil {
+		return s.resizing.sendPlans(req, stream)
+	}
 	for _, plan := range s.plans {
 		if err := stream.Send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: plan}}); err != nil {
 			return err
@@ -121,16 +130,17 @@ func (s *scripted) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, stre
 }
 
 // serve starts the server on this machine and returns its address.
-func serve(t *testing.T, s *scripted) string {
+func serve(t *testing.T, s *scripted, opts ...grpc.ServerOption) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := grpc.NewServer()
+	server := grpc.NewServer(append(opts, grpc.ChainUnaryInterceptor(s.resizing.refuse))...)
 	workloadresizerv1.RegisterRatioServiceServer(server, s)
 	workloadresizerv1.RegisterPlanServiceServer(server, s)
-	workloadresizerv1.RegisterHoldServiceServer(server, s)
+	workloadresizerv1.RegisterPauseServiceServer(server, s)
+	workloadresizerv1.RegisterResizeServiceServer(server, s)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/liggitt/tabwriter"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 )
@@ -19,26 +22,55 @@ func wideColumn(name string) metav1.TableColumnDefinition {
 	return c
 }
 
-// printTable prints a table as kubectl does; one without rows prints nothing.
-func printTable(w io.Writer, table *metav1.Table, wide bool) error {
-	checked := &errWriter{Writer: w}
-	if err := printers.NewTablePrinter(printers.PrintOptions{Wide: wide}).PrintObj(table, checked); err != nil {
+// tableWriter prints a table as kubectl does, or its parts as they come; one without
+// rows prints nothing. The columns are as wide
+// as what has come so far, and the header is that of the first part with rows.
+type tableWriter struct {
+	w       io.Writer
+	painter painter
+	wide    bool
+	// laid is what the printer has laid out, not coloured yet.
+	laid    bytes.Buffer
+	columns *tabwriter.Writer
+	printer printers.ResourcePrinter
+}
+
+func newTableWriter(w io.Writer, p painter, wide bool) *tableWriter {
+	t := &tableWriter{w: w, painter: p, wide: wide, printer: printers.NewTablePrinter(printers.PrintOptions{Wide: wide})}
+	t.columns = printers.GetNewTabWriter(&t.laid)
+	return t
+}
+
+func (t *tableWriter) print(table *metav1.Table) error {
+	if err := t.printer.PrintObj(table, t.columns); err != nil {
 		return fmt.Errorf("print the table: %w", err)
 	}
-	return checked.err
-}
-
-// errWriter keeps the first error of its Writer: the table printer drops them.
-type errWriter struct {
-	io.Writer
-	err error
-}
-
-func (w *errWriter) Write(p []byte) (int, error) {
-	if w.err != nil {
-		return 0, w.err
+	if err := t.columns.Flush(); err != nil {
+		return fmt.Errorf("lay out the table: %w", err)
 	}
-	n, err := w.Writer.Write(p)
-	w.err = err
-	return n, err
+	defer t.laid.Reset()
+	if !t.painter.on {
+		_, err := t.laid.WriteTo(t.w)
+		return err
+	}
+	_, err := io.WriteString(t.w, t.colored(table))
+	return err
+}
+
+// colored is what was laid out in colours: a line per row, after the header if
+// there is one.
+func (t *tableWriter) colored(table *metav1.Table) string {
+	lines := strings.SplitAfter(t.laid.String(), "\n")
+	lines = lines[:len(lines)-1]
+	header := len(lines) - len(table.Rows)
+	for i, row := range table.Rows {
+		var visible []any
+		for j, cell := range row.Cells {
+			if t.wide || table.ColumnDefinitions[j].Priority == 0 {
+				visible = append(visible, cell)
+			}
+		}
+		lines[header+i] = t.painter.paintLine(lines[header+i], visible)
+	}
+	return strings.Join(lines, "")
 }

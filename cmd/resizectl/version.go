@@ -1,30 +1,122 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/client"
 )
 
-func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	return &cobra.Command{
-		Use:               "version",
-		Short:             "Print the version of resizectl",
-		Args:              positional(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(streams.Out, "resizectl %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
-	}
+// version is set when a release is linked.
+var version = ""
+
+// versionTimeout is short: it is no error if no server answers.
+const versionTimeout = 2 * time.Second
+
+type versionOptions struct {
+	genericiooptions.IOStreams
+	server *connection
+	output string
+	client bool
 }
 
-// version is the module version that the Go toolchain stamped into the binary,
-// which for a build in a git checkout comes from its tags.
-func version() string {
+// versions are the output of the command as JSON.
+type versions struct {
+	ClientVersion clientVersion `json:"clientVersion"`
+	// ServerVersion is empty if no server was asked, or none has answered.
+	ServerVersion string `json:"serverVersion,omitempty"`
+}
+
+type clientVersion struct {
+	Version   string `json:"version"`
+	GoVersion string `json:"goVersion"`
+	Platform  string `json:"platform"`
+}
+
+func newVersionCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
+	o := &versionOptions{IOStreams: streams, server: server}
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of resizectl and of the server",
+		Long: `Print the versions of resizectl and of the server.
+
+That of the server is left out if it does not answer within two seconds, or as long
+as --timeout says, and with --client. That is no error.`,
+		Example: `  # Which version is this?
+  resizectl version --client
+
+  # Which one runs in the cluster?
+  resizectl version --context production -o json | jq -r .serverVersion`,
+		Args:              positional(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.output != "" && o.output != string(formatJSON) && o.output != string(formatYAML) {
+				return usageErrorf(cmd, "--output must be json or yaml, not %q", o.output)
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "output format, json or yaml instead of lines for people")
+	completeFlag(cmd, "output", cobra.FixedCompletions([]string{string(formatJSON), string(formatYAML)}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().BoolVar(&o.client, "client", false, "print only the version of resizectl, and ask no server")
+	return cmd
+}
+
+func (o *versionOptions) run(ctx context.Context) error {
+	found := versions{ClientVersion: clientVersion{versionText(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}}
+	if !o.client {
+		if !o.server.flags.Changed("timeout") {
+			o.server.timeout = versionTimeout
+		}
+		// Who wants to know why it does not answer asks it for something else.
+		_ = o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+			status, err := c.Status(ctx)
+			found.ServerVersion = oneLine(status.GetVersion())
+			return err
+		})
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return o.print(found)
+}
+
+func (o *versionOptions) print(found versions) error {
+	if o.output == "" {
+		_, err := fmt.Fprintf(o.Out, "resizectl %s (%s %s)\n", found.ClientVersion.Version, found.ClientVersion.GoVersion, found.ClientVersion.Platform)
+		if err == nil && found.ServerVersion != "" {
+			_, err = fmt.Fprintf(o.Out, "server    %s\n", found.ServerVersion)
+		}
+		return err
+	}
+	out, err := json.MarshalIndent(found, "", "  ")
+	if err == nil && o.output == string(formatYAML) {
+		out, err = yaml.JSONToYAML(out)
+	} else {
+		out = append(out, '\n')
+	}
+	if err != nil {
+		return fmt.Errorf("write the versions: %w", err)
+	}
+	_, err = o.Out.Write(out)
+	return err
+}
+
+// versionText is what a release was linked with, or else the module version that
+// the Go toolchain stamped into the binary, which for a build in a git checkout
+// comes from its tags.
+func versionText() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"

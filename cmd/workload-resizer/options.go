@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server"
 )
 
 // options are the flags of serve.
@@ -19,6 +20,8 @@ type options struct {
 	kubeconfig        string
 	configNamespace   string
 	configName        string
+	ratioSources      []string
+	overridesName     string
 	holdsName         string
 	nodeTypeLabel     string
 	ownerKinds        []string
@@ -26,11 +29,22 @@ type options struct {
 	externallyResized string
 	realignRate       float64
 	grpcAddress       string
+	tlsCertFile       string
+	tlsKeyFile        string
+	clientCAFile      string
+	tokenAudiences    []string
+	insecurePlaintext bool
 	httpAddress       string
+	limits            server.Limits
+	reflection        bool
+	channelz          bool
 	workers           int
 	qps               float32
 	burst             int
 	dryRun            bool
+	election          electionOptions
+	standalone        bool
+	config            string
 	logFormat         string
 	verbosity         int
 }
@@ -39,18 +53,36 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster; without it, the cluster that the process runs in")
 	flags.StringVar(&o.configNamespace, "config-namespace", "workload-resizer-system", "namespace of the ConfigMap with the ratios")
 	flags.StringVar(&o.configName, "config-name", "workload-resizer-config", "name of the ConfigMap with the ratios")
+	flags.StringSliceVar(&o.ratioSources, "ratio-sources", ratioSources, "sources of ratios, the one that decides first at the front")
+	flags.StringVar(&o.overridesName, "overrides-name", "workload-resizer-overrides", "name of the ConfigMap with the ratios set through the API, in the same namespace")
 	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the pods that are restored or paused, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that tells a node's type (default: the labels of the clouds, "+nodetype.LabelGCPMachineFamily+" first)")
 	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", reconciler.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
 	flags.BoolVar(&o.sidecars, "sidecars", false, "resize restartable init containers too")
 	flags.StringVar(&o.externallyResized, "externally-resized", string(reconciler.LeaveExternal), "what becomes of pods that somebody else resized: leave, adopt (the size is right here; later changes start from it) or override")
 	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are sized anew per second, the most wrong first; 0 is no limit")
-	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "127.0.0.1:7443", "address of the gRPC API; it is not encrypted, so it must be on loopback")
+	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "127.0.0.1:7443", "address of the gRPC API; without TLS it must be on loopback")
+	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, with intermediates after it; read again when it changes")
+	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")
+	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM file with the authorities of client certificates, which name users as those of the API server do; without it, callers have tokens")
+	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences that callers' tokens have to be for, at least one of them")
+	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API without encryption, where something else encrypts; callers need tokens")
 	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default 127.0.0.1:8080, in a cluster :8080)")
+	o.limits = server.DefaultLimits
+	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "calls of the API per second and caller, on average; 0 is no limit")
+	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "calls of the API per caller in one go")
+	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that are worked on at once, of all callers; 0 is no limit")
+	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have at once; 0 is no limit")
+	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection; 0 is no limit")
+	flags.BoolVar(&o.reflection, "grpc-reflection", true, "let callers ask what the API is, as grpcurl does")
+	flags.BoolVar(&o.channelz, "grpc-channelz", false, "let callers ask what the connections do (channelz)")
 	flags.IntVar(&o.workers, "workers", 16, "how many pods are worked on at once")
 	flags.Float32Var(&o.qps, "kube-api-qps", 100, "requests per second to the API server, on average")
 	flags.IntVar(&o.burst, "kube-api-burst", 200, "requests to the API server in one go")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "plan and log, and write nothing to the cluster")
+	o.election.addTo(flags)
+	flags.BoolVar(&o.standalone, "standalone", false, "run without a cluster: tell the ratios of --config, and plan manifests")
+	flags.StringVar(&o.config, "config", "", "file with the ratios, of a standalone server; it is followed")
 	flags.StringVar(&o.logFormat, "log-format", "text", "format of the log: text or json")
 	flags.IntVarP(&o.verbosity, "verbosity", "v", 0, "how much is logged: 0, 1 (each call, each conflict) or 2 (each pod left alone)")
 }
@@ -62,7 +94,7 @@ func (o *options) complete() {
 	}
 	// In a cluster, the kubelet's probes come from outside of the pod.
 	o.httpAddress = ":8080"
-	if o.kubeconfig != "" {
+	if o.kubeconfig != "" || o.standalone {
 		o.httpAddress = "127.0.0.1:8080"
 	}
 }
@@ -76,13 +108,17 @@ func (o *options) validate() error {
 	if problems := validation.IsDNS1123Label(o.configNamespace); len(problems) > 0 {
 		reject("config-namespace", "%q is no namespace: %s", o.configNamespace, problems[0])
 	}
-	if problems := validation.IsDNS1123Subdomain(o.configName); len(problems) > 0 {
-		reject("config-name", "%q is no name of a ConfigMap: %s", o.configName, problems[0])
+	named := map[string]string{}
+	for _, cm := range []struct{ flag, name string }{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"overrides-name", o.overridesName}} {
+		if problems := validation.IsDNS1123Subdomain(cm.name); len(problems) > 0 {
+			reject(cm.flag, "%q is no name of a ConfigMap: %s", cm.name, problems[0])
+		} else if other, twice := named[cm.name]; twice {
+			reject(cm.flag, "must be another ConfigMap than --%s", other)
+		}
+		named[cm.name] = cm.flag
 	}
-	if problems := validation.IsDNS1123Subdomain(o.holdsName); len(problems) > 0 {
-		reject("holds-name", "%q is no name of a ConfigMap: %s", o.holdsName, problems[0])
-	} else if o.holdsName == o.configName {
-		reject("holds-name", "must be another ConfigMap than --config-name")
+	if err := validRatioSources(o.ratioSources); err != nil {
+		reject("ratio-sources", "%v", err)
 	}
 	if o.nodeTypeLabel != "" {
 		if problems := validation.IsQualifiedName(o.nodeTypeLabel); len(problems) > 0 {
@@ -98,11 +134,21 @@ func (o *options) validate() error {
 	if !(o.realignRate >= 0) || math.IsInf(o.realignRate, 0) {
 		reject("realign-rate", "must be a number of pods per second, or 0 for no limit, not %v", o.realignRate)
 	}
-	if err := loopback(o.grpcAddress); err != nil {
-		reject("grpc-bind-address", "%v", err)
-	}
+	o.validateAccess(reject)
 	if _, _, err := net.SplitHostPort(o.httpAddress); err != nil {
 		reject("http-bind-address", "%q is not host:port", o.httpAddress)
+	}
+	if l := &o.limits; !(l.CallsPerSecond >= 0) || math.IsInf(l.CallsPerSecond, 0) {
+		reject("max-calls-per-second", "must be a number of calls, or 0 for no limit, not %v", l.CallsPerSecond)
+	}
+	if o.limits.CallBurst < 1 {
+		reject("max-calls-burst", "must be at least 1, not %d", o.limits.CallBurst)
+	}
+	if o.limits.Previews < 0 {
+		reject("max-previews", "must not be negative")
+	}
+	if o.limits.WatchesPerCaller < 0 {
+		reject("max-watches-per-caller", "must not be negative")
 	}
 	if o.workers < 1 {
 		reject("workers", "must be at least 1, not %d", o.workers)
@@ -113,6 +159,7 @@ func (o *options) validate() error {
 	if o.burst < 1 {
 		reject("kube-api-burst", "must be at least 1, not %d", o.burst)
 	}
+	o.election.validate(reject)
 	if o.logFormat != "text" && o.logFormat != "json" {
 		reject("log-format", "must be text or json, not %q", o.logFormat)
 	}
@@ -120,16 +167,4 @@ func (o *options) validate() error {
 		reject("verbosity", "must not be negative")
 	}
 	return errors.Join(errs...)
-}
-
-// loopback returns an error unless only this machine can reach the address.
-func loopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("%q is not host:port", address)
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return fmt.Errorf("%q can be reached from other machines, and the API is not encrypted; use 127.0.0.1 and reach it by kubectl port-forward", address)
 }

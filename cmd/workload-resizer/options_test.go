@@ -20,7 +20,7 @@ func parse(t *testing.T, args ...string) *options {
 }
 
 func TestDefaultsAreValid(t *testing.T) {
-	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}} {
+	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s"}} {
 		if err := parse(t, args...).validate(); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
@@ -46,9 +46,22 @@ func TestBadFlagsAreNamedAllAtOnce(t *testing.T) {
 		{[]string{"--config-namespace", "A/B", "--config-name", ""}, []string{`--config-namespace: "A/B" is no namespace`, "--config-name: "}},
 		{[]string{"--holds-name", "A"}, []string{`--holds-name: "A" is no name of a ConfigMap`}},
 		{[]string{"--holds-name", "a", "--config-name", "a"}, []string{"--holds-name: must be another ConfigMap than --config-name"}},
+		{[]string{"--overrides-name", "A"}, []string{`--overrides-name: "A" is no name of a ConfigMap`}},
+		{[]string{"--overrides-name", "a", "--holds-name", "a"}, []string{"--overrides-name: must be another ConfigMap than --holds-name"}},
+		{[]string{"--ratio-sources", "override"}, []string{"--ratio-sources: must name configmap"}},
+		{[]string{"--ratio-sources", "benchmarks,configmap"}, []string{`--ratio-sources: "benchmarks" is no source of ratios: there are override, configmap`}},
+		{[]string{"--ratio-sources", "configmap,override,configmap"}, []string{"--ratio-sources: names configmap twice"}},
 		{[]string{"--node-type-label", "a b"}, []string{`--node-type-label: "a b" is no label`}},
 		{[]string{"--owner-kinds", ""}, []string{"--owner-kinds: must name at least one kind"}},
 		{[]string{"--log-format", "xml", "--verbosity", "-1"}, []string{"--log-format: must be text or json", "--verbosity: must not be negative"}},
+		{[]string{"--grpc-bind-address", "7443"}, []string{"--grpc-bind-address: \"7443\" is not host:port"}},
+		{[]string{"--tls-cert-file", "a"}, []string{"--tls-cert-file: needs --tls-private-key-file"}},
+		{[]string{"--tls-private-key-file", "a", "--client-ca-file", "b"}, []string{"--tls-cert-file: ", "--client-ca-file: client certificates need TLS"}},
+		{[]string{"--tls-private-key-file", "a", "--tls-cert-file", "b", "--insecure-plaintext"}, []string{"--insecure-plaintext: contradicts --tls-cert-file"}},
+		{[]string{"--token-audiences", ""}, []string{"--token-audiences: must name at least one audience"}},
+		{[]string{"--lease-name", "A"}, []string{`--lease-name: "A" is no name of a Lease`}},
+		{[]string{"--leader-lease-duration", "1500ms", "--leader-renew-deadline", "1s", "--leader-retry-period", "1s"}, []string{"--leader-lease-duration: must be whole seconds", "--leader-retry-period: must be above 0 and less than --leader-renew-deadline"}},
+		{[]string{"--leader-lease-duration", "10s"}, []string{"--leader-renew-deadline: must be less than --leader-lease-duration"}},
 		{[]string{"--http-bind-address", "8080"}, []string{"--http-bind-address: \"8080\" is not host:port"}},
 	} {
 		err := parse(t, tc.args...).validate()
@@ -64,10 +77,34 @@ func TestBadFlagsAreNamedAllAtOnce(t *testing.T) {
 	}
 }
 
-func TestTheAPIListensOnLoopbackOnly(t *testing.T) {
-	for _, address := range []string{":7443", "0.0.0.0:7443", "10.0.0.1:7443", "example.com:7443", "[::]:7443", "7443"} {
-		if err := parse(t, "--grpc-bind-address", address).validate(); err == nil || !strings.Contains(err.Error(), "--grpc-bind-address") {
+func TestPlaintextIsForLoopbackOnlyUnlessAskedFor(t *testing.T) {
+	for _, address := range []string{":7443", "0.0.0.0:7443", "10.0.0.1:7443", "example.com:7443", "[::]:7443"} {
+		if err := parse(t, "--grpc-bind-address", address).validate(); err == nil || !strings.Contains(err.Error(), "--grpc-bind-address") || !strings.Contains(err.Error(), "give --tls-cert-file") {
 			t.Errorf("%s: %v", address, err)
+		}
+		for _, args := range [][]string{{"--insecure-plaintext"}, {"--tls-cert-file", "a", "--tls-private-key-file", "b"}, {"--tls-cert-file", "a", "--tls-private-key-file", "b", "--client-ca-file", "c"}} {
+			if err := parse(t, append(args, "--grpc-bind-address", address)...).validate(); err != nil {
+				t.Errorf("%s with %v: %v", address, args, err)
+			}
+		}
+	}
+}
+
+func TestOnlyCallersOfThisMachineNeedNoCredentials(t *testing.T) {
+	files := []string{"--tls-cert-file", "a", "--tls-private-key-file", "b"}
+	for _, tc := range []struct {
+		args []string
+		want bool
+	}{
+		{nil, true},
+		{[]string{"--grpc-bind-address", "localhost:0"}, true},
+		{[]string{"--insecure-plaintext"}, true},
+		{[]string{"--insecure-plaintext", "--grpc-bind-address", ":7443"}, false},
+		{files, false},
+		{append(files, "--grpc-bind-address", ":7443"), false},
+	} {
+		if got := parse(t, tc.args...).local(); got != tc.want {
+			t.Errorf("%q: %v", tc.args, got)
 		}
 	}
 }

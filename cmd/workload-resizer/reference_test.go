@@ -23,6 +23,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/rpcerror"
 )
 
 var update = flag.Bool("update", false, "write the tables of the reference anew")
@@ -35,7 +37,7 @@ func TestTheReferenceSaysWhatTheCodeDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := string(content)
-	for name, table := range map[string]string{"flags": flagTable(), "reasons": reasonTable(), "metrics": metricTable(t)} {
+	for name, table := range map[string]string{"flags": flagTable(), "reasons": reasonTable(), "metrics": metricTable(t), "rights": rightTable(), "errors": errorTable()} {
 		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
 		before, rest, ok := strings.Cut(want, begin)
 		_, after, ended := strings.Cut(rest, end)
@@ -92,6 +94,47 @@ func reasonTable() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", info.Reason, events[info.Severity], info.Meaning)
 	}
 	return b.String()
+}
+
+func errorTable() string {
+	var b strings.Builder
+	b.WriteString("| Reason | Code | Meaning |\n|---|---|---|\n")
+	for _, r := range rpcerror.Reasons() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r, r.CodeName(), r.Meaning())
+	}
+	return b.String()
+}
+
+// rightTable lists what each method needs. Methods that need the same are in
+// one row.
+func rightTable() string {
+	all := access.Methods()
+	rows := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m, rights := all[name], []string{}
+		for _, right := range m.Rights {
+			rights = append(rights, "`"+right.String()+"`")
+		}
+		where, role := "all namespaces", "anybody"
+		switch {
+		case m.Exempt:
+			rights, where = []string{"none"}, ""
+		case m.Namespaced:
+			where = "the namespace of the request"
+		}
+		if len(m.Rights) > 0 {
+			role = "`" + m.Rights[len(m.Rights)-1].Role() + "`"
+		}
+		row := fmt.Sprintf("%s | %s | %s |", strings.Join(rights, ", "), where, role)
+		service, method, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
+		rows[row] = append(rows[row], "`"+strings.TrimPrefix(service, "workloadresizer.v1.")+"."+method+"`")
+	}
+	lines := make([]string, 0, len(rows))
+	for row, names := range rows {
+		lines = append(lines, fmt.Sprintf("| %s | %s\n", strings.Join(names, ", "), row))
+	}
+	slices.Sort(lines)
+	return "| Method | Rights | Where | Least role |\n|---|---|---|---|\n" + strings.Join(lines, "")
 }
 
 var desc = regexp.MustCompile(`fqName: "(workload_resizer_[^"]*)", help: "([^"]*)".*variableLabels: \{([^}]*)\}`)

@@ -18,8 +18,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/configmap"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
@@ -32,12 +30,18 @@ func newServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Resize the pods of a cluster and serve the API",
 		Example: `  # See what would happen to a cluster, without writing to it:
-  workload-resizer serve --kubeconfig ~/.kube/config --dry-run`,
+  workload-resizer serve --kubeconfig ~/.kube/config --dry-run
+
+  # Plan manifests without a cluster, by a configuration in a file:
+  workload-resizer serve --standalone --config config.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.complete()
-			if err := o.validate(); err != nil {
+			if err := errors.Join(o.validate(), o.validateStandalone(cmd.Flags())); err != nil {
 				return err
+			}
+			if o.standalone {
+				return serveStandalone(cmd.Context(), o)
 			}
 			return serve(cmd.Context(), o)
 		},
@@ -52,33 +56,42 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	grpcListener, err := net.Listen("tcp", o.grpcAddress)
+	encryption, err := newTLS(o)
 	if err != nil {
-		return fmt.Errorf("--grpc-bind-address: %w", err)
+		return err
 	}
-	httpListener, err := net.Listen("tcp", o.httpAddress)
+	grpcListener, httpListener, err := listen(o)
 	if err != nil {
-		return errors.Join(fmt.Errorf("--http-bind-address: %w", err), grpcListener.Close())
+		return err
 	}
 
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry := newRegistry()
 	events := reconciler.NoEvents()
 	if !o.dryRun {
 		events = reconciler.NewEvents(clients.events)
 	}
 	defer events.Shutdown()
-	store := ratios.NewStore(configmap.New(clients.main, o.configNamespace, o.configName, events.ConfigRejected))
+	store, overrides := newRatios(o, clients.main, events.ConfigRejected)
 	holdOptions := []hold.Option{hold.OnReject(events.ConfigRejected)}
 	if o.dryRun {
 		holdOptions = append(holdOptions, hold.ReadOnly())
 	}
 	holds := hold.New(clients.main, o.configNamespace, o.holdsName, holdOptions...)
-	loop, err := reconciler.New(reconciler.Config{
+	replica, err := newReplicaName()
+	if err != nil {
+		return err
+	}
+	elector, err := newElector(o, clients.leases, replica)
+	if err != nil {
+		return err
+	}
+	reconciling := reconciler.Config{
 		Client:  clients.main,
 		Dynamic: clients.dynamic,
 		Writer:  clients.writer,
 		Asker:   clients.asker,
+		QPS:     o.qps,
+		Burst:   o.burst,
 		Ratios:  store,
 		Holds:   holds,
 		Planner: reconciler.Planner{
@@ -92,14 +105,47 @@ func serve(ctx context.Context, o *options) error {
 		Workers:     o.workers,
 		RealignRate: o.realignRate,
 		DryRun:      o.dryRun,
-	})
+	}
+	serving := server.Config{
+		Replica: replica, Version: version,
+		Ratios: store, Overrides: overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
+		Access: newAccess(o, clients), TLS: encryption,
+		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
+	}
+	if elector != nil {
+		reconciling.Leader, serving.Election = elector, elector
+	}
+	loop, err := reconciler.New(reconciling)
 	if err != nil {
 		return err
 	}
-	api := server.New(server.Config{Ratios: store, Reconciler: loop, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener})
+	reconcile := loop.Run
+	if elector != nil {
+		reconcile = func(ctx context.Context) error { return elector.Run(ctx, loop.Run) }
+	}
+	serving.Reconciler = loop
+	api := server.New(serving)
 
-	klog.FromContext(ctx).Info("Starting", "version", version, "dryRun", o.dryRun)
-	return runAll(ctx, store.Run, holds.Run, loop.Run, api.Run)
+	klog.FromContext(ctx).Info("Starting", "version", version, "replica", replica, "dryRun", o.dryRun)
+	return runAll(ctx, store.Run, holds.Run, reconcile, api.Run)
+}
+
+// listen listens where the flags say.
+func listen(o *options) (grpc, http net.Listener, err error) {
+	if grpc, err = net.Listen("tcp", o.grpcAddress); err != nil {
+		return nil, nil, fmt.Errorf("--grpc-bind-address: %w", err)
+	}
+	if http, err = net.Listen("tcp", o.httpAddress); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("--http-bind-address: %w", err), grpc.Close())
+	}
+	return grpc, http, nil
+}
+
+// newRegistry returns a registry with the metrics of the process.
+func newRegistry() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
 }
 
 // runAll runs all parts until ctx is done or one of them ends, and then has all
@@ -121,14 +167,15 @@ func runAll(ctx context.Context, parts ...func(context.Context) error) error {
 
 // writeTimeout bounds one write to a pod. Time spent waiting for the client's own
 // rate does not count.
-const writeTimeout = 20 * time.Second
+const writeTimeout = 10 * time.Second
 
-// clients are the connections to the API server. Events and previews have budgets
-// of their own, so that they never hold up a resize; writes are bounded in time,
-// which watches must not be.
+// clients are the connections to the API server. Events, previews, questions about
+// callers and the Lease have budgets of their own, so that they never hold up a resize, nor that them;
+// writes are bounded in time, which watches must not be.
 type clients struct {
-	main, writer, asker, events kubernetes.Interface
-	dynamic                     dynamic.Interface
+	main, writer, asker, events, leases kubernetes.Interface
+	tokens, renewals, rights            kubernetes.Interface
+	dynamic                             dynamic.Interface
 }
 
 func newClients(o *options) (*clients, error) {
@@ -144,11 +191,14 @@ func newClients(o *options) (*clients, error) {
 	writing := reconciler.WriterConfig(config, writeTimeout)
 	bounded := rest.CopyConfig(config)
 	bounded.Timeout = writeTimeout
+	electing := rest.CopyConfig(config)
+	// One try that gets no answer must leave time for another one.
+	electing.Timeout = o.election.renewDeadline / 2
 	c := &clients{}
 	for _, client := range []struct {
 		into   *kubernetes.Interface
 		config *rest.Config
-	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}} {
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
 			return nil, fmt.Errorf("set up a client of the API server: %w", err)

@@ -41,6 +41,7 @@ func (p *Provider) Name() string { return Source }
 
 // Run implements ratios.Provider.
 func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
+	var last *ratios.Layer // The last good one.
 	return p.source.Run(ctx, func(cm *corev1.ConfigMap, err error) {
 		if err != nil {
 			report(ratios.Update{Err: err})
@@ -52,6 +53,8 @@ func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 			report(ratios.Update{Err: fmt.Errorf("%s: %w", p.source, err)})
 			return
 		}
+		layer.KeepProvenance(last)
+		last = layer
 		report(ratios.Update{Layer: layer})
 	})
 }

@@ -97,6 +97,33 @@ func TestProvider(t *testing.T) {
 			t.Errorf("provenance %+v", p)
 		}
 	})
+	t.Run("a ratio that is as before is not written anew, whatever else is", func(t *testing.T) {
+		c := newConfigMap(t)
+		write := func(b float64, manager string) {
+			t.Helper()
+			patch := fmt.Sprintf(`{"data":{%q:"baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, b: {cpuPerf: %v, memPerf: 1}}"}}`, configmap.Key, b)
+			if _, err := client.CoreV1().ConfigMaps("default").Patch(context.Background(), c.name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.write(good)
+		write(2, "first")
+		reported, wrote := 0, ""
+		await(t, configmap.New(client, "default", c.name, nil), func(u ratios.Update) bool {
+			switch reported++; reported {
+			case 1:
+				write(0, "first") // What is bad in between changes nothing.
+			case 2:
+				write(3, "second")
+			case 3:
+				wrote = u.Layer.Ratios["a"].Provenance.Author + " " + u.Layer.Ratios["b"].Provenance.Author
+			}
+			return reported == 3
+		})
+		if wrote != "first second" {
+			t.Errorf("a and b were written by %s", wrote)
+		}
+	})
 	t.Run("rejected content is passed on with what is wrong with it", func(t *testing.T) {
 		for _, tc := range []struct {
 			data map[string]string

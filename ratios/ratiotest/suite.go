@@ -25,6 +25,19 @@ type Source struct {
 	Break func()
 	// Remove makes the source go away.
 	Remove func()
+	// Optional tells that a source that is absent from the start says nothing,
+	// which is no error.
+	Optional bool
+	// OnlyRatios tells that the source knows no baseline and no bounds.
+	OnlyRatios bool
+}
+
+// says is what a layer comes to that was written to the source.
+func (s *Source) says(l *ratios.Layer) *ratios.Layer {
+	if s.OnlyRatios {
+		return &ratios.Layer{Ratios: l.Ratios}
+	}
+	return l
 }
 
 // Run runs the contract of providers; newSource is called once per test.
@@ -32,17 +45,21 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	one := layer("n2d", 1.25)
 	two := layer("n4", 1.5)
 
-	t.Run("an absent source is reported as an error until it appears", func(t *testing.T) {
+	t.Run("an absent source is reported until it appears, as an error unless it is optional", func(t *testing.T) {
 		s := newSource(t)
-		r := start(t, s.Provider)
-		r.awaitError()
+		r := start(t, s)
+		if s.Optional {
+			r.awaitLayer(&ratios.Layer{})
+		} else {
+			r.awaitError()
+		}
 		s.Write(one)
 		r.awaitLayer(one)
 	})
 	t.Run("a source that is there is reported at once", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
-		r := start(t, s.Provider)
+		r := start(t, s)
 		r.awaitLayer(one)
 		if first := r.all()[0]; first.Err != nil {
 			t.Errorf("the first report was the error %v", first.Err)
@@ -51,7 +68,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	t.Run("every change is reported", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
-		r := start(t, s.Provider)
+		r := start(t, s)
 		r.awaitLayer(one)
 		s.Write(two)
 		r.awaitLayer(two)
@@ -61,7 +78,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	t.Run("bad content is reported as an error, and good content heals it", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
-		r := start(t, s.Provider)
+		r := start(t, s)
 		r.awaitLayer(one)
 		s.Break()
 		r.awaitError()
@@ -71,7 +88,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	t.Run("a source that goes away is reported as an error, and its return heals it", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
-		r := start(t, s.Provider)
+		r := start(t, s)
 		r.awaitLayer(one)
 		s.Remove()
 		r.awaitError()
@@ -81,7 +98,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	t.Run("each report is either a layer or an error, and layers name their source", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
-		r := start(t, s.Provider)
+		r := start(t, s)
 		r.awaitLayer(one)
 		s.Break()
 		r.awaitError()
@@ -102,18 +119,18 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	t.Run("a layer never changes once it is reported", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
-		r := start(t, s.Provider)
+		r := start(t, s)
 		first := r.awaitLayer(one)
 		s.Write(two)
 		r.awaitLayer(two)
-		if diff := cmp.Diff(one, first, ignoreProvenance); diff != "" {
+		if diff := cmp.Diff(s.says(one), first, asWritten); diff != "" {
 			t.Errorf("the first layer became another: %s", diff)
 		}
 	})
 	t.Run("the end of the context ends the provider without an error, and its reports", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
-		r := start(t, s.Provider)
+		r := start(t, s)
 		r.awaitLayer(one)
 		r.stop()
 		before := len(r.all())
@@ -125,11 +142,11 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	t.Run("a provider can run again", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
-		r := start(t, s.Provider)
+		r := start(t, s)
 		r.awaitLayer(one)
 		r.stop()
 		s.Write(two)
-		start(t, s.Provider).awaitLayer(two)
+		start(t, s).awaitLayer(two)
 	})
 }
 
@@ -142,11 +159,12 @@ func layer(baseline string, n4 float64) *ratios.Layer {
 	}
 }
 
-var ignoreProvenance = cmpopts.IgnoreFields(ratios.Ratio{}, "Provenance")
+var asWritten = cmp.Options{cmpopts.IgnoreFields(ratios.Ratio{}, "Provenance"), cmpopts.EquateEmpty()}
 
 // reports collects what a provider reports.
 type reports struct {
 	t      *testing.T
+	source Source
 	cancel context.CancelFunc
 	done   chan error
 
@@ -155,10 +173,10 @@ type reports struct {
 	arrived chan struct{}
 }
 
-func start(t *testing.T, p ratios.Provider) *reports {
+func start(t *testing.T, s Source) *reports {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &reports{t: t, cancel: cancel, done: make(chan error, 1), arrived: make(chan struct{})}
-	go func() { r.done <- p.Run(ctx, r.add) }()
+	r := &reports{t: t, source: s, cancel: cancel, done: make(chan error, 1), arrived: make(chan struct{})}
+	go func() { r.done <- s.Provider.Run(ctx, r.add) }()
 	t.Cleanup(cancel)
 	return r
 }
@@ -203,7 +221,7 @@ func (r *reports) await(what string, wanted func(ratios.Update) bool) ratios.Upd
 func (r *reports) awaitLayer(want *ratios.Layer) *ratios.Layer {
 	r.t.Helper()
 	return r.await("a layer", func(u ratios.Update) bool {
-		return u.Layer != nil && cmp.Equal(want, u.Layer, ignoreProvenance)
+		return u.Layer != nil && cmp.Equal(r.source.says(want), u.Layer, asWritten)
 	}).Layer
 }
 

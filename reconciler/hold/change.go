@@ -1,6 +1,10 @@
 package hold
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
 
 // put returns the holds with h added, or in place of the one of its scope and
 // kind, whose beginning it keeps.
@@ -20,10 +24,17 @@ type Ending struct {
 	// Scope is exactly what the holds cover. A pod without a UID stands for
 	// every pod of that name.
 	Scope Scope
+	// Workloads are those of the pod that Scope is, the narrowest first, as far
+	// as they are known: their holds are wider than that of the pod.
+	Workloads []safety.Workload
 	// Kind is the only kind to end; empty is both.
 	Kind Kind
 	// Nested ends the holds of narrower scopes inside Scope, too.
 	Nested bool
+	// Check is asked whether this may end, before anything is written, and may
+	// be asked again about something else; its error is that of the release. Nil
+	// allows everything.
+	Check func(Ended) error
 }
 
 // Ended is what has ended.
@@ -39,6 +50,7 @@ type Ended struct {
 // release takes out the holds to end. Where there are none but a wider one covers
 // the scope, it returns a *CoveredError: nothing would change for the pods.
 func release(holds []Hold, e Ending) (left []Hold, ended Ended, err error) {
+	var wider []Hold
 	for _, h := range holds {
 		within := e.Scope.Contains(h.Scope)
 		own := within && h.Scope.level() == e.Scope.level()
@@ -49,10 +61,13 @@ func release(holds []Hold, e Ending) (left []Hold, ended Ended, err error) {
 			continue
 		case asked && within:
 			ended.Nested++
-		case !within && h.Scope.Contains(e.Scope) && h.goesBefore(ended.Wider):
-			ended.Wider = &h
+		case !within && e.isInside(h.Scope):
+			wider = append(wider, h)
 		}
 		left = append(left, h)
+	}
+	if w, ok := NewTable(wider).deciding(e.Scope, e.Workloads); ok {
+		ended.Wider = &w
 	}
 	if w := ended.Wider; len(ended.Holds) == 0 && w != nil && (e.Kind == "" || e.Kind == w.Kind) {
 		return nil, Ended{}, &CoveredError{Scope: e.Scope, By: *w}
@@ -61,11 +76,8 @@ func release(holds []Hold, e Ending) (left []Hold, ended Ended, err error) {
 	return left, ended, nil
 }
 
-// goesBefore tells whether h decides for pods that the other covers too: a
-// Restore before a Pause, else the narrower one. Any hold goes before none.
-func (h Hold) goesBefore(other *Hold) bool {
-	if other == nil || h.Kind != other.Kind {
-		return other == nil || h.Kind == Restore
-	}
-	return h.Scope.level() > other.Scope.level()
+// isInside tells whether what is to be released is inside the other scope.
+func (e Ending) isInside(other Scope) bool {
+	makes := other.Workload != (safety.Workload{}) && other.Namespace == e.Scope.Namespace && slices.Contains(e.Workloads, other.Workload)
+	return other.Contains(e.Scope) || e.Scope.Pod != "" && makes
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 func TestRelease(t *testing.T) {
@@ -35,6 +37,16 @@ func TestRelease(t *testing.T) {
 			`pod shop/web is not paused by itself: every pod of namespace shop is by ann; "resizectl resume -n shop --kind pause" ends that one hold`},
 		{"nor what the cluster covers", []Hold{restore(cluster), pause(web)}, Ending{Scope: shop}, Ended{},
 			`namespace shop is not restored by itself: every pod of the cluster is; "resizectl resume -A --kind restore" ends that one hold`},
+		{"a namespace has workloads inside", []Hold{pause(shop), pause(webs), pause(web)}, Ending{Scope: shop}, Ended{Holds: []Hold{pause(shop)}, Nested: 2}, ""},
+		{"which end with it on request", []Hold{pause(webs), pause(web)}, Ending{Scope: shop, Nested: true}, Ended{Holds: []Hold{pause(webs), pause(web)}}, ""},
+		{"a workload, and no pod", []Hold{pause(webs), pause(webs1), pause(web)}, Ending{Scope: webs, Nested: true}, Ended{Holds: []Hold{pause(webs)}}, ""},
+		{"a namespace covers a workload", []Hold{pause(shop)}, Ending{Scope: webs}, Ended{},
+			`Deployment shop/web is not paused by itself: every pod of namespace shop is; "resizectl resume -n shop --kind pause" ends that one hold`},
+		{"a workload covers a pod of it", []Hold{pause(webs), pause(shop)}, Ending{Scope: byName, Workloads: []safety.Workload{replicaSet, deployment}}, Ended{},
+			`pod shop/web is not paused by itself: every pod of Deployment shop/web is; "resizectl resume Deployment/web -n shop --kind pause" ends that one hold`},
+		{"the narrowest of these is told", []Hold{pause(webs), pause(webs1), pause(web)}, Ending{Scope: byName, Workloads: []safety.Workload{replicaSet, deployment}}, Ended{Holds: []Hold{pause(web)}, Wider: wider(pause(webs1))}, ""},
+		{"another workload covers no pod", []Hold{pause(webs)}, Ending{Scope: byName, Workloads: []safety.Workload{{}, {}}}, Ended{}, ""},
+		{"nor does another pod", []Hold{pause(Scope{Namespace: "shop", Pod: "cart", UID: "2"})}, Ending{Scope: byName, Workloads: []safety.Workload{{}, {}}}, Ended{}, ""},
 		{"a wider one of another kind is no reason", []Hold{pause(cluster)}, Ending{Scope: shop, Kind: Restore}, Ended{Wider: wider(pause(cluster))}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

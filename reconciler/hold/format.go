@@ -1,19 +1,17 @@
 package hold
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
-	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/types"
-	strictjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // Key is the key of the ConfigMap that has the holds.
@@ -24,8 +22,8 @@ const preamble = `# Pods that workload-resizer restores or leaves as they are. W
 # "resizectl restore", "pause" and "resume".
 `
 
-// document is the text in the ConfigMap.
-type document struct {
+// list is the text in the ConfigMap.
+type list struct {
 	Holds []entry `json:"holds"`
 }
 
@@ -35,12 +33,19 @@ type entry struct {
 	Kind          Kind      `json:"kind"`
 	AllNamespaces bool      `json:"allNamespaces,omitempty"`
 	Namespace     string    `json:"namespace,omitempty"`
+	Workload      *workload `json:"workload,omitempty"`
 	Pod           string    `json:"pod,omitempty"`
 	UID           types.UID `json:"uid,omitempty"`
 	Reason        string    `json:"reason,omitempty"`
 	Author        string    `json:"author,omitempty"`
 	Since         string    `json:"since,omitempty"`
 	Expires       string    `json:"expires,omitempty"`
+}
+
+// workload is what makes pods.
+type workload struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
 }
 
 // readable is format, whose text parse reads as the same holds: nothing is ever
@@ -62,12 +67,16 @@ func readable(holds []Hold) (string, error) {
 
 // format writes the holds as a text for the ConfigMap.
 func format(holds []Hold) ([]byte, error) {
-	d := document{Holds: []entry{}}
+	d := list{Holds: []entry{}}
 	for _, h := range ordered(holds) {
-		d.Holds = append(d.Holds, entry{
+		e := entry{
 			Kind: h.Kind, AllNamespaces: h.Scope == Scope{}, Namespace: h.Scope.Namespace, Pod: h.Scope.Pod, UID: h.Scope.UID,
-			Reason: h.Reason, Author: h.Author, Since: timeText(h.Since), Expires: timeText(h.Expires),
-		})
+			Reason: h.Reason, Author: h.Author, Since: document.TimeText(h.Since), Expires: document.TimeText(h.Expires),
+		}
+		if h.Scope.Workload != (safety.Workload{}) {
+			e.Workload = &workload{h.Scope.Workload.Kind, h.Scope.Workload.Name}
+		}
+		d.Holds = append(d.Holds, e)
 	}
 	text, err := yaml.Marshal(d)
 	if err != nil {
@@ -85,8 +94,8 @@ func parse(data map[string]string) ([]Hold, error) {
 			errs = append(errs, fmt.Errorf("%s: unknown key, holds are in %s", key, Key))
 		}
 	}
-	d, err := decode(data[Key])
-	if err != nil {
+	var d list
+	if err := document.Decode(data[Key], &d); err != nil {
 		return nil, append(errs, err)
 	}
 	holds := make([]Hold, len(d.Holds))
@@ -101,49 +110,27 @@ func parse(data map[string]string) ([]Hold, error) {
 		}
 		holds[i], seen[h.key()] = h, i
 	}
-	return holds, errs.err()
-}
-
-// decode refuses unknown keys, keys that are set twice and second documents.
-func decode(text string) (*document, error) {
-	var content, second any
-	decoder := yamlv3.NewDecoder(bytes.NewReader([]byte(text)))
-	if err := decoder.Decode(&content); errors.Is(err, io.EOF) {
-		return &document{}, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("read YAML: %w", err)
-	}
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, errors.New("want one YAML document, there is more after ---")
-	}
-	asJSON, err := json.Marshal(content)
-	if err != nil {
-		return nil, fmt.Errorf("read YAML: %w", err)
-	}
-	d := &document{}
-	unknown, err := strictjson.UnmarshalStrict(asJSON, d)
-	if err != nil {
-		return nil, fmt.Errorf("read YAML: %w", err)
-	}
-	return d, faults(unknown).err()
+	return holds, errs.Err()
 }
 
 func (e entry) hold() (Hold, faults) {
 	var errs faults
-	h := Hold{Kind: e.Kind, Scope: Scope{e.Namespace, e.Pod, e.UID}, Reason: e.Reason, Author: e.Author}
+	h := Hold{Kind: e.Kind, Scope: Scope{Namespace: e.Namespace, Pod: e.Pod, UID: e.UID}, Reason: e.Reason, Author: e.Author}
+	if e.Workload != nil {
+		h.Scope.Workload = safety.Workload{Kind: e.Workload.Kind, Name: e.Workload.Name}
+	}
 	for _, t := range []struct {
 		name, text string
 		into       *time.Time
 	}{{"since", e.Since, &h.Since}, {"expires", e.Expires, &h.Expires}} {
-		if t.text == "" {
-			continue
+		var err error
+		if *t.into, err = document.ParseTime(t.text); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", t.name, err))
 		}
-		parsed, err := time.Parse(time.RFC3339, t.text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: want a time such as %q, got %q", t.name, "2026-11-21T01:02:03Z", t.text))
-			continue
-		}
-		*t.into = parsed.UTC().Truncate(time.Second)
+	}
+	if e.Workload != nil && h.Scope.Workload == (safety.Workload{}) {
+		// Left out it would be the whole namespace.
+		errs = append(errs, errors.New("workload: want its kind and its name"))
 	}
 	if named := h.Scope != (Scope{}); named == e.AllNamespaces {
 		errs = append(errs, errors.New("namespace: want either a namespace or allNamespaces: true"))
@@ -152,11 +139,4 @@ func (e entry) hold() (Hold, faults) {
 		errs = append(errs, fault)
 	}
 	return h, errs
-}
-
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Format(time.RFC3339)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 var (
@@ -26,14 +28,21 @@ const written = preamble + `holds:
   pod: web
   since: "2026-11-21T01:02:03Z"
   uid: "1"
+- kind: Pause
+  namespace: warehouse
+  since: "2026-11-21T01:02:03Z"
+  workload:
+    kind: StatefulSet
+    name: stock
 `
 
 func TestHoldsAreReadAsTheyWereWritten(t *testing.T) {
 	holds := []Hold{
 		{Kind: Pause, Scope: cluster, Reason: "black friday: no", Author: "ann", Since: began, Expires: ends},
 		{Kind: Restore, Scope: web, Since: began},
+		{Kind: Pause, Scope: Scope{Namespace: "warehouse", Workload: safety.Workload{Kind: "StatefulSet", Name: "stock"}}, Since: began},
 	}
-	text, err := format([]Hold{holds[1], holds[0]})
+	text, err := format([]Hold{holds[1], holds[2], holds[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +71,7 @@ func TestWhatPeopleWriteIsAccepted(t *testing.T) {
 		"a time of another zone":        {"holds: [{kind: Pause, namespace: shop, since: '2026-11-21T02:02:03+01:00'}]", []Hold{{Kind: Pause, Scope: shop, Since: began}}},
 		"no time":                       {"holds: [{kind: Pause, namespace: shop}]", []Hold{{Kind: Pause, Scope: shop}}},
 		"JSON, which is YAML too":       {`{"holds": [{"kind": "Restore", "allNamespaces": true}]}`, []Hold{{Kind: Restore, Scope: cluster}}},
+		"a workload on one line":        {"holds: [{kind: Pause, namespace: shop, workload: {kind: Deployment, name: web}}]", []Hold{{Kind: Pause, Scope: webs}}},
 		"two pods of one name":          {"holds: [{kind: Pause, namespace: shop, pod: web, uid: '1'}, {kind: Pause, namespace: shop, pod: web, uid: '0'}]", []Hold{{Kind: Pause, Scope: web}, {Kind: Pause, Scope: webBefore}}},
 		"both kinds of a scope":         {"holds: [{kind: Pause, namespace: shop}, {kind: Restore, namespace: shop}]", []Hold{{Kind: Pause, Scope: shop}, {Kind: Restore, Scope: shop}}},
 		"an end that has gone by":       {"holds: [{kind: Pause, namespace: shop, expires: 2026-11-21T01:02:03Z}]", []Hold{{Kind: Pause, Scope: shop, Expires: began}}},
@@ -91,7 +101,7 @@ func TestTheExampleOfTheReferenceIsAccepted(t *testing.T) {
 	_, example, _ := strings.Cut(string(reference), "```yaml\nholds:")
 	example, _, _ = strings.Cut("holds:"+example, "```")
 	holds, err := parse(map[string]string{Key: example})
-	if err != nil || len(holds) != 2 || holds[1].Expires != ends.Add(time.Hour) {
+	if err != nil || len(holds) != 3 || holds[1].Expires != ends.Add(time.Hour) {
 		t.Errorf("read as %+v, %v:\n%s", holds, err, example)
 	}
 }
@@ -114,6 +124,13 @@ func TestWhatIsWrongIsNamedWithItsPath(t *testing.T) {
 		{"everything and a namespace", "holds: [{kind: Pause, namespace: shop, allNamespaces: true}]", []string{"holds[0].namespace: want either"}},
 		{"a pod without a namespace", "holds: [{kind: Pause, pod: web, uid: '1'}]", []string{"holds[0].namespace: must be set for a pod"}},
 		{"a pod without a uid", "holds: [{kind: Pause, namespace: shop, pod: web}]", []string{"holds[0].uid: must be set for a pod"}},
+		{"a workload without a namespace", "holds: [{kind: Pause, workload: {kind: Deployment, name: web}}]", []string{"holds[0].namespace: must be set for a workload"}},
+		{"a workload that is none is not its namespace", "holds: [{kind: Pause, namespace: shop, workload: {}}]", []string{"holds[0].workload: want its kind and its name"}},
+		{"a workload of no kind", "holds: [{kind: Pause, namespace: shop, workload: {name: web}}]", []string{`holds[0].workload.kind: "" is no kind`}},
+		{"a kind in another case", "holds: [{kind: Pause, namespace: shop, workload: {kind: deployment, name: web}}]", []string{`holds[0].workload.kind: "deployment" is no kind: want one such as Deployment`}},
+		{"a workload of no name", "holds: [{kind: Pause, namespace: shop, workload: {kind: Deployment}}]", []string{`holds[0].workload.name: "" is no name of a workload`}},
+		{"a workload and a pod", "holds: [{kind: Pause, namespace: shop, pod: web, uid: '1', workload: {kind: Deployment, name: web}}]", []string{"holds[0].workload: must not be set with a pod"}},
+		{"a workload and everything", "holds: [{kind: Pause, allNamespaces: true, workload: {kind: Deployment, name: web}}]", []string{"holds[0].namespace: want either a namespace or allNamespaces"}},
 		{"a uid without a pod", "holds: [{kind: Pause, namespace: shop, uid: '1'}]", []string{"holds[0].pod: must be set with a uid"}},
 		{"no time", "holds: [{kind: Pause, namespace: shop, since: yesterday}]", []string{`holds[0].since: want a time such as "2026-11-21T01:02:03Z", got "yesterday"`}},
 		{"an end before the beginning", "holds: [{kind: Pause, namespace: shop, since: 2026-11-21T01:02:03Z, expires: 2026-11-21T01:02:02Z}]", []string{"holds[0].expires: is before it began"}},

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // Kind is what is done with the pods that a hold covers.
@@ -27,11 +29,13 @@ func (k Kind) participle() string {
 }
 
 // Scope is what a hold covers. All empty is the cluster, Namespace alone a
-// namespace, all three one pod. A scope to release may leave out the UID: it
-// stands for every pod of that name.
+// namespace, with Workload what makes pods there, with Pod and UID one pod. A
+// scope to release may leave out the UID: it stands for every pod of that name.
 type Scope struct {
 	Namespace, Pod string
 	UID            types.UID
+	// Workload is a controller of pods, or the controller's own.
+	Workload safety.Workload
 }
 
 // String names the scope in messages.
@@ -39,23 +43,31 @@ func (s Scope) String() string {
 	switch {
 	case s.Pod != "":
 		return fmt.Sprintf("pod %s/%s", s.Namespace, s.Pod)
+	case s.Workload != safety.Workload{}:
+		return fmt.Sprintf("%s %s/%s", s.Workload.Kind, s.Namespace, s.Workload.Name)
 	case s.Namespace != "":
 		return "namespace " + s.Namespace
 	}
 	return "all pods"
 }
 
-// Contains tells whether the other scope is this one or inside it.
+// Contains tells whether the other scope is this one or inside it, as far as the
+// scopes say: of a pod alone nobody knows what made it, so no pod is inside a
+// workload.
 func (s Scope) Contains(other Scope) bool {
 	return (s.Namespace == "" || s.Namespace == other.Namespace) &&
 		(s.Pod == "" || s.Pod == other.Pod) &&
-		(s.UID == "" || s.UID == other.UID)
+		(s.UID == "" || s.UID == other.UID) &&
+		(s.Workload == safety.Workload{} || s.Workload == other.Workload)
 }
 
-// level is 0 for the cluster, 1 for a namespace and 2 for a pod.
+// level is 0 for the cluster, 1 for a namespace, 2 for a workload and 3 for a
+// pod.
 func (s Scope) level() int {
 	switch {
 	case s.Pod != "":
+		return 3
+	case s.Workload != safety.Workload{}:
 		return 2
 	case s.Namespace != "":
 		return 1

@@ -44,7 +44,6 @@ func TestStore(t *testing.T) {
 		{"what would be done is checked up to the write", checked},
 		{"a missing ConfigMap has no holds, and takes none", missing},
 		{"a ConfigMap that is deleted ends no hold", deleted},
-		{"another ConfigMap of the name counts at once", replaced},
 		{"what was read counts, also if there is nothing to write", caughtUp},
 		{"what the API server refuses is told from what may pass", refused},
 		{"broken content leaves the last good holds in force, and is not overwritten", broken},
@@ -318,26 +317,6 @@ func deleted(t *testing.T, s *stored) {
 	await(t, store, bank)
 }
 
-// A ConfigMap that etcd was restored with has a lower version or another uid.
-func replaced(t *testing.T, s *stored) {
-	s.write(t, nil)
-	store := New(s.client, "default", s.name) // The watch is in the test's hands.
-	mustPut(t, store, Hold{Kind: Pause, Scope: shop})
-	mustPut(t, store, Hold{Kind: Pause, Scope: bank})
-	await(t, store, bank, shop)
-	cm, err := s.client.CoreV1().ConfigMaps("default").Get(t.Context(), s.name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store.takeWatched(t.Context(), cm, nil)
-	cm.ResourceVersion, cm.Data = "1", map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"}
-	store.takeWatched(t.Context(), cm, nil)
-	await(t, store, shop)
-	cm.UID, cm.Data = "another", nil
-	store.takeWatched(t.Context(), cm, nil)
-	await(t, store)
-}
-
 func caughtUp(t *testing.T, s *stored) {
 	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
 	store := New(s.client, "default", s.name) // Its watch shows nothing.
@@ -384,7 +363,7 @@ func broken(t *testing.T, s *stored) {
 
 func brokenFromTheStart(t *testing.T, s *stored) {
 	store := New(s.client, "default", s.name)
-	if _, err := store.Ready(); !errors.Is(err, errNotRead) {
+	if _, err := store.Ready(); err == nil || err.Error() != "holds are not read yet" {
 		t.Errorf("before it runs: %v", err)
 	}
 	s.write(t, map[string]string{Key: "holds: all"})
@@ -430,7 +409,7 @@ func prunes(t *testing.T, s *stored) {
 	clock := testingclock.NewFakeClock(began)
 	store := s.run(t, WithClock(clock))
 	await(t, store)
-	pod := func(name string) Scope { return Scope{"shop", name, types.UID(name)} }
+	pod := func(name string) Scope { return Scope{Namespace: "shop", Pod: name, UID: types.UID(name)} }
 	for _, scope := range []Scope{cluster, bank, pod("gone"), pod("there")} {
 		mustPut(t, store, Hold{Kind: Pause, Scope: scope})
 	}
@@ -479,6 +458,12 @@ func readOnly(t *testing.T, s *stored) {
 	}
 	if _, err := store.Release(t.Context(), Ending{Scope: shop}); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("release: %v", err)
+	}
+	if h, err := store.CheckPut(t.Context(), Hold{Kind: Pause, Scope: bank}); err != nil || h.Scope != bank {
+		t.Errorf("check put: %v, %v", h, err)
+	}
+	if ended, err := store.CheckRelease(t.Context(), Ending{Scope: shop}); err != nil || len(ended.Holds) != 1 {
+		t.Errorf("check release: %v, %v", ended, err)
 	}
 	await(t, store, shop)
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 var (
@@ -12,6 +14,11 @@ var (
 	web       = Scope{Namespace: "shop", Pod: "web", UID: "1"}
 	webBefore = Scope{Namespace: "shop", Pod: "web", UID: "0"}
 	bank      = Scope{Namespace: "bank"}
+
+	deployment = safety.Workload{Kind: "Deployment", Name: "web"}
+	replicaSet = safety.Workload{Kind: "ReplicaSet", Name: "web-1"}
+	webs       = Scope{Namespace: "shop", Workload: deployment}
+	webs1      = Scope{Namespace: "shop", Workload: replicaSet}
 )
 
 func TestTheHoldOfAPod(t *testing.T) {
@@ -30,10 +37,18 @@ func TestTheHoldOfAPod(t *testing.T) {
 		{"the most specific restore", []Hold{{Kind: Restore, Scope: cluster}, {Kind: Restore, Scope: shop}}, Hold{Kind: Restore, Scope: shop}},
 		{"a wider restore goes before a pause", []Hold{{Kind: Restore, Scope: cluster}, {Kind: Pause, Scope: shop}, {Kind: Pause, Scope: web}}, Hold{Kind: Restore, Scope: cluster}},
 		{"a restore of a scope goes before a pause of it", []Hold{{Kind: Pause, Scope: web}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
+		{"that of its controller", []Hold{{Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
+		{"that of its controller's own", []Hold{{Kind: Pause, Scope: webs}}, Hold{Kind: Pause, Scope: webs}},
+		{"not that of another workload", []Hold{{Kind: Pause, Scope: Scope{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: "web"}}}}, Hold{}},
+		{"not that of a workload of another namespace", []Hold{{Kind: Pause, Scope: Scope{Namespace: "bank", Workload: deployment}}}, Hold{}},
+		{"a workload is narrower than its namespace", []Hold{{Kind: Pause, Scope: shop}, {Kind: Pause, Scope: webs}}, Hold{Kind: Pause, Scope: webs}},
+		{"a controller is narrower than its own", []Hold{{Kind: Pause, Scope: webs}, {Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
+		{"a pod is narrower than its workload", []Hold{{Kind: Restore, Scope: webs1}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
+		{"a restore of a workload goes before a pause of a pod", []Hold{{Kind: Pause, Scope: web}, {Kind: Restore, Scope: webs}}, Hold{Kind: Restore, Scope: webs}},
 		{"a narrower restore goes before a pause", []Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, ok := NewTable(tc.holds).Of("shop", "web", "1")
+			got, ok := NewTable(tc.holds).Of("shop", "web", "1", replicaSet, deployment)
 			if got != tc.want || ok != (tc.want != Hold{}) {
 				t.Errorf("%+v, %v; want %+v", got, ok, tc.want)
 			}
@@ -45,10 +60,10 @@ func TestTheHoldOfAPod(t *testing.T) {
 }
 
 func TestAskingForAHoldAllocatesNothing(t *testing.T) {
-	table := NewTable([]Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: web}, {Kind: Pause, Scope: bank}})
+	table := NewTable([]Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: webs}, {Kind: Pause, Scope: bank}})
 	if n := testing.AllocsPerRun(100, func() {
-		table.Of("shop", "web", "1")
-		table.Of("bank", "teller", "2")
+		table.Of("shop", "web", "1", replicaSet, deployment)
+		table.Of("bank", "teller", "2", safety.Workload{}, safety.Workload{})
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -56,10 +71,38 @@ func TestAskingForAHoldAllocatesNothing(t *testing.T) {
 
 func TestHoldsAreOrderedByScope(t *testing.T) {
 	var got []Scope
-	for _, h := range NewTable([]Hold{{Scope: web}, {Scope: shop}, {Scope: webBefore}, {Scope: cluster}, {Scope: bank}}).All() {
+	for _, h := range NewTable([]Hold{{Scope: web}, {Scope: webs1}, {Scope: shop}, {Scope: webBefore}, {Scope: webs}, {Scope: cluster}, {Scope: bank}}).All() {
 		got = append(got, h.Scope)
 	}
-	if diff := cmp.Diff([]Scope{cluster, bank, shop, webBefore, web}, got); diff != "" {
+	if diff := cmp.Diff([]Scope{cluster, bank, shop, webs, webs1, webBefore, web}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestARestoreOverAScope(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		holds     []Hold
+		scope     Scope
+		workloads []safety.Workload
+		want      Scope
+	}{
+		{"of its namespace over a workload", []Hold{{Kind: Restore, Scope: shop}}, webs, nil, shop},
+		{"its own, which is narrower", []Hold{{Kind: Restore, Scope: shop}, {Kind: Restore, Scope: webs}}, webs, nil, webs},
+		{"of a workload over its pod", []Hold{{Kind: Restore, Scope: webs}}, web, []safety.Workload{replicaSet, deployment}, webs},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, ok := NewTable(tc.holds).Over(tc.scope, tc.workloads...); !ok || got.Scope != tc.want {
+				t.Errorf("%v, %v; want %v", got, ok, tc.want)
+			}
+		})
+	}
+	for name, table := range map[string]*Table{
+		"a pause":                  NewTable([]Hold{{Kind: Pause, Scope: shop}}),
+		"a restore of one of them": NewTable([]Hold{{Kind: Restore, Scope: web}}),
+	} {
+		if h, ok := table.Over(webs); ok {
+			t.Errorf("%s is over the workload: %v", name, h)
+		}
 	}
 }

@@ -3,16 +3,19 @@ package hold
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // Bounds of what a person can write, in bytes.
 const (
 	maxReason = 512
-	maxAuthor = 128
+	// maxAuthor is more than the longest name of a ServiceAccount.
+	maxAuthor = 512
+	maxKind   = 63
 )
 
 // Faults returns everything that is wrong with the names of the scope. It does
@@ -28,7 +31,35 @@ func (s Scope) Faults() []*FieldError {
 	if s.Pod != "" && s.Namespace == "" {
 		errs = append(errs, &FieldError{"namespace", "must be set for a pod"})
 	}
+	if s.Workload != (safety.Workload{}) {
+		errs = append(errs, s.workloadFaults()...)
+	}
 	return errs
+}
+
+func (s Scope) workloadFaults() []*FieldError {
+	var errs []*FieldError
+	if !isKind(s.Workload.Kind) {
+		errs = append(errs, &FieldError{"workload.kind", fmt.Sprintf("%q is no kind: want one such as Deployment", s.Workload.Kind)})
+	}
+	errs = named(errs, "workload.name", s.Workload.Name, validation.IsDNS1123Subdomain)
+	if s.Namespace == "" {
+		errs = append(errs, &FieldError{"namespace", "must be set for a workload"})
+	}
+	if s.Pod != "" {
+		errs = append(errs, &FieldError{"workload", "must not be set with a pod"})
+	}
+	return errs
+}
+
+// isKind tells whether a text can be the kind of an object.
+func isKind(kind string) bool {
+	if kind == "" || len(kind) > maxKind || kind[0] < 'A' || kind[0] > 'Z' {
+		return false
+	}
+	return !strings.ContainsFunc(kind, func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
 }
 
 // Faults returns everything that is wrong with the hold.
@@ -47,29 +78,30 @@ func (h Hold) Faults() []*FieldError {
 	case s.Pod == "" && s.UID != "":
 		add("pod", "must be set with a uid")
 	}
-	for _, text := range []struct {
-		field, value string
-		most         int
-	}{{"uid", string(h.Scope.UID), maxAuthor}, {"reason", h.Reason, maxReason}, {"author", h.Author, maxAuthor}} {
-		if len(text.value) > text.most {
-			add(text.field, "is %d bytes long, may be %d", len(text.value), text.most)
-		}
-		if !utf8.ValidString(text.value) || strings.ContainsFunc(text.value, unprintable) {
-			add(text.field, "must be one line of text without control characters")
-		}
-	}
+	errs = line(errs, "uid", string(h.Scope.UID), maxAuthor)
+	errs = append(errs, TextFaults(h.Reason, h.Author)...)
 	if !h.Expires.IsZero() && h.Expires.Before(h.Since) {
 		add("expires", "is before it began")
 	}
 	return errs
 }
 
-// unprintable tells the characters that end a line or steer a terminal.
-func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
+// TextFaults returns everything that is wrong with what people say of a hold: both
+// are one line, of up to 512 bytes each.
+func TextFaults(reason, author string) []*FieldError {
+	return line(line(nil, "reason", reason, maxReason), "author", author, maxAuthor)
+}
+
+func line(errs []*FieldError, field, text string, most int) []*FieldError {
+	for _, problem := range document.LineProblems(text, most) {
+		errs = append(errs, &FieldError{field, problem})
+	}
+	return errs
+}
 
 func named(errs []*FieldError, field, name string, wrong func(string) []string) []*FieldError {
 	if problems := wrong(name); len(problems) > 0 {
-		errs = append(errs, &FieldError{field, fmt.Sprintf("%q is no name of a %s: %s", name, field, strings.Join(problems, ", "))})
+		errs = append(errs, &FieldError{field, fmt.Sprintf("%q is no name of a %s: %s", name, strings.TrimSuffix(field, ".name"), strings.Join(problems, ", "))})
 	}
 	return errs
 }

@@ -16,14 +16,15 @@ func TestFaultsOfAHold(t *testing.T) {
 	}{
 		{"a namespace is a label", Hold{Kind: Pause, Scope: Scope{Namespace: "Shop"}}, "namespace", `"Shop" is no name of a namespace`},
 		{"a namespace has no dots", Hold{Kind: Pause, Scope: Scope{Namespace: "a.b"}}, "namespace", `"a.b" is no name`},
-		{"a pod is a subdomain", Hold{Kind: Pause, Scope: Scope{"shop", "web\n", "1"}}, "pod", `"web\n" is no name of a pod`},
+		{"a pod is a subdomain", Hold{Kind: Pause, Scope: Scope{Namespace: "shop", Pod: "web\n", UID: "1"}}, "pod", `"web\n" is no name of a pod`},
 		{"a pod has a namespace", Hold{Kind: Pause, Scope: Scope{Pod: "web", UID: "1"}}, "namespace", "must be set for a pod"},
-		{"a uid is one line", Hold{Kind: Pause, Scope: Scope{"shop", "web", "1\n2"}}, "uid", "one line"},
+		{"a uid is one line", Hold{Kind: Pause, Scope: Scope{Namespace: "shop", Pod: "web", UID: "1\n2"}}, "uid", "one line"},
 		{"a reason is one line", Hold{Kind: Pause, Scope: shop, Reason: "a\nb"}, "reason", "one line"},
 		{"a reason does not steer a terminal", Hold{Kind: Pause, Scope: shop, Reason: "\x1b[31m"}, "reason", "control characters"},
+		{"a reason is what YAML holds", Hold{Kind: Pause, Scope: shop, Reason: "\uffff"}, "reason", "has U+FFFF, which is no character"},
 		{"an author is one line", Hold{Kind: Pause, Scope: shop, Author: "ann\u2028"}, "author", "one line"},
 		{"an author is text", Hold{Kind: Pause, Scope: shop, Author: "\xff"}, "author", "one line of text"},
-		{"an author is short", Hold{Kind: Pause, Scope: shop, Author: strings.Repeat("a", 129)}, "author", "is 129 bytes long, may be 128"},
+		{"an author is short", Hold{Kind: Pause, Scope: shop, Author: strings.Repeat("a", 513)}, "author", "is 513 bytes long, may be 512"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			wrong := tc.hold.Faults()
@@ -35,7 +36,7 @@ func TestFaultsOfAHold(t *testing.T) {
 			}
 		})
 	}
-	good := Hold{Kind: Pause, Scope: Scope{"shop", "web.0", "1"}, Reason: "größer: - 'x' \"y\" #z"}
+	good := Hold{Kind: Pause, Scope: Scope{Namespace: "shop", Pod: "web.0", UID: "1"}, Reason: "größer: - 'x' \"y\" #z"}
 	if wrong := good.Faults(); len(wrong) > 0 {
 		t.Errorf("%v", wrong[0])
 	}
@@ -47,7 +48,7 @@ func FuzzWhatIsWrittenCanBeRead(f *testing.F) {
 	f.Add("shop", "web", "~", "yes", "2026-11-21")
 	f.Add("1e3", "null", "0x1", "- a: b", "\ufeff")
 	f.Fuzz(func(t *testing.T, namespace, pod, uid, reason, author string) {
-		h := Hold{Kind: Pause, Scope: Scope{namespace, pod, types.UID(uid)}, Reason: reason, Author: author}
+		h := Hold{Kind: Pause, Scope: Scope{Namespace: namespace, Pod: pod, UID: types.UID(uid)}, Reason: reason, Author: author}
 		if len(h.Faults()) > 0 {
 			return
 		}

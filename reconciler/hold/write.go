@@ -6,29 +6,19 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-const (
-	// writeTimeout bounds one change, with all its tries.
-	writeTimeout = 20 * time.Second
-	// pruneAge is how long a hold of a pod is kept that may not have been seen
-	// yet.
-	pruneAge = 5 * time.Minute
-)
-
-// conflicts are few: writes of one process come one at a time.
-var conflicts = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
+// pruneAge is how long a hold of a pod is kept that may not have been seen yet.
+const pruneAge = 5 * time.Minute
 
 // Put stores a hold and returns it as stored: it begins now, or when the hold of
 // the same kind and scope began that it updates. It is in force here when Put
 // returns. The error may be a *MissingError, *ContentError, *FullError,
 // *RefusedError or ErrReadOnly.
-func (s *Store) Put(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, s.write) }
+func (s *Store) Put(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, toStore) }
 
 // CheckPut returns what Put would, as far as that is known before the write.
-func (s *Store) CheckPut(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, nil) }
+func (s *Store) CheckPut(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, toCheck) }
 
 func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
 	h.Since = s.clock.Now().UTC().Truncate(time.Second)
@@ -46,26 +36,28 @@ func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
 
 // Release ends holds, and returns what has ended and what goes on. If nothing
 // ends while a wider hold covers the scope, the error is a *CoveredError. Others
-// are those of Put, but where no holds are known, a ConfigMap that is missing has
+// are those of Put and of Ending.Check, but where no holds are known, a ConfigMap that is missing has
 // none to end.
 func (s *Store) Release(ctx context.Context, e Ending) (Ended, error) {
-	return s.release(ctx, e, s.write)
+	return s.release(ctx, e, toStore)
 }
 
 // CheckRelease returns what Release would, as far as that is known before the
 // write.
 func (s *Store) CheckRelease(ctx context.Context, e Ending) (Ended, error) {
-	return s.release(ctx, e, nil)
+	return s.release(ctx, e, toCheck)
 }
 
 func (s *Store) release(ctx context.Context, e Ending, write write) (ended Ended, err error) {
 	err = s.update(ctx, write, func(holds []Hold) (left []Hold, err error) {
-		left, ended, err = release(holds, e)
+		if left, ended, err = release(holds, e); err == nil && e.Check != nil {
+			err = e.Check(ended)
+		}
 		return left, err
 	})
 	var missing *MissingError
 	switch {
-	case errors.As(err, &missing) && missing.Held == 0:
+	case errors.As(err, &missing) && missing.InForce == 0:
 		return Ended{}, nil // There is nothing to end.
 	case err != nil:
 		return Ended{}, err
@@ -87,7 +79,7 @@ func (s *Store) Prune(ctx context.Context, exists func(Scope) bool) error {
 	if !slices.ContainsFunc(table.holds, isGone) {
 		return nil
 	}
-	return s.update(ctx, s.write, func(holds []Hold) ([]Hold, error) {
+	return s.update(ctx, toStore, func(holds []Hold) ([]Hold, error) {
 		return slices.DeleteFunc(slices.Clone(holds), isGone), nil
 	})
 }

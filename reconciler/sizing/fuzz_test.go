@@ -75,7 +75,7 @@ func fuzzParse(f *testing.F, parse func(string) (int64, error), perUnit, most in
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := parse(text)
 		want, ok := int64(0), false
-		if plausible(text) {
+		if Plausible(text) {
 			want, ok = exactQuantity(text, perUnit, most)
 		}
 		if ok != (err == nil) || got != want {

@@ -56,7 +56,7 @@ func plain(text string) (n int64, suffix string, ok bool) {
 }
 
 func parse(text string, read func(*resource.Quantity) (int64, bool)) (int64, error) {
-	if !plausible(text) {
+	if !Plausible(text) {
 		return 0, fmt.Errorf("%.64q is not a quantity of at most 64 characters and two digits of exponent", text)
 	}
 	q, err := resource.ParseQuantity(text)
@@ -73,9 +73,9 @@ func parse(text string, read func(*resource.Quantity) (int64, bool)) (int64, err
 	return amount, nil
 }
 
-// plausible tells the texts that ParseQuantity reads in no time: it takes
+// Plausible tells the texts that ParseQuantity reads in no time: it takes
 // minutes and gigabytes over 1e99999999.
-func plausible(text string) bool {
+func Plausible(text string) bool {
 	exponent := strings.IndexAny(text, "eE")
 	return len(text) <= 64 && (exponent < 0 || len(text)-exponent <= len("e-99"))
 }

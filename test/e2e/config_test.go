@@ -11,6 +11,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/configmap"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -35,7 +37,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(before.GetRatios()) != 3 || !before.GetSources()[0].GetHealthy() {
+	if len(before.GetRatios()) != 3 || !configMapSource(before).GetHealthy() {
 		t.Errorf("ratios %v", before)
 	}
 
@@ -73,7 +75,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	c.apply(t, deploy.SampleConfig())
 	localcluster.Eventually(t, "the new ConfigMap to heal it", func() error {
 		list, err := s.api.ListRatios(t.Context())
-		if err == nil && !list.GetSources()[0].GetHealthy() {
+		if err == nil && !configMapSource(list).GetHealthy() {
 			err = fmt.Errorf("ratios %v", list)
 		}
 		return err
@@ -88,7 +90,7 @@ func (c *cluster) checkLastGood(t *testing.T, s *server, revision, fault string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if source := list.GetSources()[0]; list.GetRevision() != revision || source.GetHealthy() || !strings.Contains(source.GetMessage(), fault) {
+	if source := configMapSource(list); list.GetRevision() != revision || source.GetHealthy() || !strings.Contains(source.GetMessage(), fault) {
 		t.Errorf("the API says %v", list)
 	}
 	awaitLog(t, s, fault)
@@ -124,4 +126,14 @@ func awaitLog(t *testing.T, s *server, text string) {
 // and so quotation marks in them.
 func mentions(s *server, text string) int {
 	return strings.Count(strings.ReplaceAll(s.Log(), `\"`, `"`), text)
+}
+
+// configMapSource is the source that is the ConfigMap; nil if there is none.
+func configMapSource(list *workloadresizerv1.ListRatiosResponse) *workloadresizerv1.RatioSource {
+	for _, source := range list.GetSources() {
+		if source.GetName() == configmap.Source {
+			return source
+		}
+	}
+	return nil
 }

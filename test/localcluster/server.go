@@ -99,6 +99,8 @@ func (s *Server) command(options ServerOptions) (*exec.Cmd, error) {
 	}
 	command := exec.Command(binary, append([]string{
 		"serve", "--kubeconfig", options.Kubeconfig,
+		// The next server waits for one that was killed.
+		"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s",
 		"--grpc-bind-address", s.GRPCAddress, "--http-bind-address", s.HTTPAddress,
 	}, options.Args...)...)
 	command.Stdout = s.log

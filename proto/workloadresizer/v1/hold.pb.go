@@ -7,9 +7,9 @@
 package workloadresizerv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -77,16 +77,18 @@ func (HoldKind) EnumDescriptor() ([]byte, []int) {
 }
 
 // HoldScope is what a hold covers: exactly one of the cluster (all_namespaces),
-// a namespace (namespace alone) and a pod (namespace and pod). An empty one is
-// an error, never the cluster.
+// a namespace (namespace alone), a workload (namespace and workload) and a pod
+// (namespace and pod). An empty one is an error, never the cluster.
 type HoldScope struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Every pod of the cluster.
 	AllNamespaces bool `protobuf:"varint,1,opt,name=all_namespaces,json=allNamespaces,proto3" json:"all_namespaces,omitempty"`
-	// The namespace, or that of the pod.
+	// The namespace, or that of the workload or the pod.
 	Namespace string `protobuf:"bytes,2,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	// The pod's name.
-	Pod           string `protobuf:"bytes,3,opt,name=pod,proto3" json:"pod,omitempty"`
+	Pod string `protobuf:"bytes,3,opt,name=pod,proto3" json:"pod,omitempty"`
+	// The workload, whose pods are covered whether they exist or are still to come.
+	Workload      *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -142,6 +144,13 @@ func (x *HoldScope) GetPod() string {
 	return ""
 }
 
+func (x *HoldScope) GetWorkload() *Workload {
+	if x != nil {
+		return x.Workload
+	}
+	return nil
+}
+
 // Hold is a kind and a scope, and who wanted it and why. There is at most one of
 // a kind for a scope.
 type Hold struct {
@@ -155,7 +164,8 @@ type Hold struct {
 	Uid string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
 	// Why, in the words of its author.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who wanted it, as given and not verified.
+	// Who wanted it: the caller's name, or what a caller that the server does not
+	// know has said.
 	Author string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	// When it began.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -244,541 +254,16 @@ func (x *Hold) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// RestoreRequest says which pods to restore.
-type RestoreRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which pods. Required.
-	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Why, for those who list the holds; one line of up to 512 bytes.
-	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, free text that is not verified; one line of up to
-	// 128 bytes.
-	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// How long the pods are kept so, of at least a second; absent for until Resume.
-	Ttl *durationpb.Duration `protobuf:"bytes,4,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// Whether to check only what would be done, and store nothing.
-	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RestoreRequest) Reset() {
-	*x = RestoreRequest{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RestoreRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RestoreRequest) ProtoMessage() {}
-
-func (x *RestoreRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RestoreRequest.ProtoReflect.Descriptor instead.
-func (*RestoreRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *RestoreRequest) GetScope() *HoldScope {
-	if x != nil {
-		return x.Scope
-	}
-	return nil
-}
-
-func (x *RestoreRequest) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *RestoreRequest) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-func (x *RestoreRequest) GetTtl() *durationpb.Duration {
-	if x != nil {
-		return x.Ttl
-	}
-	return nil
-}
-
-func (x *RestoreRequest) GetValidateOnly() bool {
-	if x != nil {
-		return x.ValidateOnly
-	}
-	return false
-}
-
-// RestoreResponse is the hold that was stored.
-type RestoreResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The hold.
-	Hold *Hold `protobuf:"bytes,1,opt,name=hold,proto3" json:"hold,omitempty"`
-	// How many pods its scope has now; absent while that is not known.
-	Pods          *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RestoreResponse) Reset() {
-	*x = RestoreResponse{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RestoreResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RestoreResponse) ProtoMessage() {}
-
-func (x *RestoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RestoreResponse.ProtoReflect.Descriptor instead.
-func (*RestoreResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *RestoreResponse) GetHold() *Hold {
-	if x != nil {
-		return x.Hold
-	}
-	return nil
-}
-
-func (x *RestoreResponse) GetPods() int64 {
-	if x != nil && x.Pods != nil {
-		return *x.Pods
-	}
-	return 0
-}
-
-// PauseRequest says which pods to leave as they are.
-type PauseRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which pods. Required.
-	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Why, for those who list the holds; one line of up to 512 bytes.
-	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, free text that is not verified; one line of up to
-	// 128 bytes.
-	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// How long they are left so, of at least a second; absent for until Resume.
-	Ttl *durationpb.Duration `protobuf:"bytes,4,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// Whether to check only what would be done, and store nothing.
-	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PauseRequest) Reset() {
-	*x = PauseRequest{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PauseRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PauseRequest) ProtoMessage() {}
-
-func (x *PauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
-func (*PauseRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *PauseRequest) GetScope() *HoldScope {
-	if x != nil {
-		return x.Scope
-	}
-	return nil
-}
-
-func (x *PauseRequest) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *PauseRequest) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-func (x *PauseRequest) GetTtl() *durationpb.Duration {
-	if x != nil {
-		return x.Ttl
-	}
-	return nil
-}
-
-func (x *PauseRequest) GetValidateOnly() bool {
-	if x != nil {
-		return x.ValidateOnly
-	}
-	return false
-}
-
-// PauseResponse is the hold that was stored.
-type PauseResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The hold.
-	Hold *Hold `protobuf:"bytes,1,opt,name=hold,proto3" json:"hold,omitempty"`
-	// How many pods its scope has now; absent while that is not known.
-	Pods *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
-	// The restore that decides for these pods instead; absent if there is none.
-	OverruledBy   *Hold `protobuf:"bytes,3,opt,name=overruled_by,json=overruledBy,proto3" json:"overruled_by,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PauseResponse) Reset() {
-	*x = PauseResponse{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PauseResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PauseResponse) ProtoMessage() {}
-
-func (x *PauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
-func (*PauseResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *PauseResponse) GetHold() *Hold {
-	if x != nil {
-		return x.Hold
-	}
-	return nil
-}
-
-func (x *PauseResponse) GetPods() int64 {
-	if x != nil && x.Pods != nil {
-		return *x.Pods
-	}
-	return 0
-}
-
-func (x *PauseResponse) GetOverruledBy() *Hold {
-	if x != nil {
-		return x.OverruledBy
-	}
-	return nil
-}
-
-// ResumeRequest says whose holds to end.
-type ResumeRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which pods. Required. A pod is named whether it exists or not.
-	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Whether to say what would be ended only, and end nothing.
-	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// The only kind to end; unspecified is both.
-	Kind HoldKind `protobuf:"varint,3,opt,name=kind,proto3,enum=workloadresizer.v1.HoldKind" json:"kind,omitempty"`
-	// Whether the holds of narrower scopes inside this one end, too.
-	IncludeNested bool `protobuf:"varint,4,opt,name=include_nested,json=includeNested,proto3" json:"include_nested,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResumeRequest) Reset() {
-	*x = ResumeRequest{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResumeRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResumeRequest) ProtoMessage() {}
-
-func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
-func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *ResumeRequest) GetScope() *HoldScope {
-	if x != nil {
-		return x.Scope
-	}
-	return nil
-}
-
-func (x *ResumeRequest) GetValidateOnly() bool {
-	if x != nil {
-		return x.ValidateOnly
-	}
-	return false
-}
-
-func (x *ResumeRequest) GetKind() HoldKind {
-	if x != nil {
-		return x.Kind
-	}
-	return HoldKind_HOLD_KIND_UNSPECIFIED
-}
-
-func (x *ResumeRequest) GetIncludeNested() bool {
-	if x != nil {
-		return x.IncludeNested
-	}
-	return false
-}
-
-// ResumeResponse says what was ended.
-type ResumeResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The holds that have ended, or would.
-	Released []*Hold `protobuf:"bytes,1,rep,name=released,proto3" json:"released,omitempty"`
-	// How many pods the scope has now; absent while that is not known.
-	Pods *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
-	// How many holds of narrower scopes inside this one go on.
-	Nested int64 `protobuf:"varint,3,opt,name=nested,proto3" json:"nested,omitempty"`
-	// The hold of a wider scope that covers these pods and goes on; absent if there
-	// is none.
-	StillHeldBy   *Hold `protobuf:"bytes,4,opt,name=still_held_by,json=stillHeldBy,proto3" json:"still_held_by,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResumeResponse) Reset() {
-	*x = ResumeResponse{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResumeResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResumeResponse) ProtoMessage() {}
-
-func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
-func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *ResumeResponse) GetReleased() []*Hold {
-	if x != nil {
-		return x.Released
-	}
-	return nil
-}
-
-func (x *ResumeResponse) GetPods() int64 {
-	if x != nil && x.Pods != nil {
-		return *x.Pods
-	}
-	return 0
-}
-
-func (x *ResumeResponse) GetNested() int64 {
-	if x != nil {
-		return x.Nested
-	}
-	return 0
-}
-
-func (x *ResumeResponse) GetStillHeldBy() *Hold {
-	if x != nil {
-		return x.StillHeldBy
-	}
-	return nil
-}
-
-// ListHoldsRequest asks for all holds.
-type ListHoldsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListHoldsRequest) Reset() {
-	*x = ListHoldsRequest{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListHoldsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListHoldsRequest) ProtoMessage() {}
-
-func (x *ListHoldsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListHoldsRequest.ProtoReflect.Descriptor instead.
-func (*ListHoldsRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{8}
-}
-
-// ListHoldsResponse is all holds in force.
-type ListHoldsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The holds: that of the cluster first, then those of each namespace and its
-	// pods, by name.
-	Holds []*Hold `protobuf:"bytes,1,rep,name=holds,proto3" json:"holds,omitempty"`
-	// Why these are not what is stored now but what could be read last; empty if
-	// all is well.
-	Problem       string `protobuf:"bytes,2,opt,name=problem,proto3" json:"problem,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListHoldsResponse) Reset() {
-	*x = ListHoldsResponse{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListHoldsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListHoldsResponse) ProtoMessage() {}
-
-func (x *ListHoldsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListHoldsResponse.ProtoReflect.Descriptor instead.
-func (*ListHoldsResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *ListHoldsResponse) GetHolds() []*Hold {
-	if x != nil {
-		return x.Holds
-	}
-	return nil
-}
-
-func (x *ListHoldsResponse) GetProblem() string {
-	if x != nil {
-		return x.Problem
-	}
-	return ""
-}
-
 var File_workloadresizer_v1_hold_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\n" +
-	"\x1dworkloadresizer/v1/hold.proto\x12\x12workloadresizer.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"b\n" +
+	"\x1dworkloadresizer/v1/hold.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!workloadresizer/v1/workload.proto\"\xaf\x01\n" +
 	"\tHoldScope\x12%\n" +
-	"\x0eall_namespaces\x18\x01 \x01(\bR\rallNamespaces\x12\x1c\n" +
-	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x10\n" +
-	"\x03pod\x18\x03 \x01(\tR\x03pod\"\xa9\x02\n" +
+	"\x0eall_namespaces\x18\x01 \x01(\bR\rallNamespaces\x12%\n" +
+	"\tnamespace\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\x12\x1a\n" +
+	"\x03pod\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xfd\x01R\x03pod\x128\n" +
+	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\"\xa9\x02\n" +
 	"\x04Hold\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.workloadresizer.v1.HoldKindR\x04kind\x123\n" +
 	"\x05scope\x18\x02 \x01(\v2\x1d.workloadresizer.v1.HoldScopeR\x05scope\x12\x10\n" +
@@ -788,52 +273,11 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12;\n" +
 	"\vexpire_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"\xc7\x01\n" +
-	"\x0eRestoreRequest\x123\n" +
-	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeR\x05scope\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06author\x18\x03 \x01(\tR\x06author\x12+\n" +
-	"\x03ttl\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12#\n" +
-	"\rvalidate_only\x18\x05 \x01(\bR\fvalidateOnly\"a\n" +
-	"\x0fRestoreResponse\x12,\n" +
-	"\x04hold\x18\x01 \x01(\v2\x18.workloadresizer.v1.HoldR\x04hold\x12\x17\n" +
-	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01B\a\n" +
-	"\x05_pods\"\xc5\x01\n" +
-	"\fPauseRequest\x123\n" +
-	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeR\x05scope\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06author\x18\x03 \x01(\tR\x06author\x12+\n" +
-	"\x03ttl\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12#\n" +
-	"\rvalidate_only\x18\x05 \x01(\bR\fvalidateOnly\"\x9c\x01\n" +
-	"\rPauseResponse\x12,\n" +
-	"\x04hold\x18\x01 \x01(\v2\x18.workloadresizer.v1.HoldR\x04hold\x12\x17\n" +
-	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01\x12;\n" +
-	"\foverruled_by\x18\x03 \x01(\v2\x18.workloadresizer.v1.HoldR\voverruledByB\a\n" +
-	"\x05_pods\"\xc2\x01\n" +
-	"\rResumeRequest\x123\n" +
-	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeR\x05scope\x12#\n" +
-	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x120\n" +
-	"\x04kind\x18\x03 \x01(\x0e2\x1c.workloadresizer.v1.HoldKindR\x04kind\x12%\n" +
-	"\x0einclude_nested\x18\x04 \x01(\bR\rincludeNested\"\xbe\x01\n" +
-	"\x0eResumeResponse\x124\n" +
-	"\breleased\x18\x01 \x03(\v2\x18.workloadresizer.v1.HoldR\breleased\x12\x17\n" +
-	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01\x12\x16\n" +
-	"\x06nested\x18\x03 \x01(\x03R\x06nested\x12<\n" +
-	"\rstill_held_by\x18\x04 \x01(\v2\x18.workloadresizer.v1.HoldR\vstillHeldByB\a\n" +
-	"\x05_pods\"\x12\n" +
-	"\x10ListHoldsRequest\"]\n" +
-	"\x11ListHoldsResponse\x12.\n" +
-	"\x05holds\x18\x01 \x03(\v2\x18.workloadresizer.v1.HoldR\x05holds\x12\x18\n" +
-	"\aproblem\x18\x02 \x01(\tR\aproblem*Q\n" +
+	"expireTime*Q\n" +
 	"\bHoldKind\x12\x19\n" +
 	"\x15HOLD_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11HOLD_KIND_RESTORE\x10\x01\x12\x13\n" +
-	"\x0fHOLD_KIND_PAUSE\x10\x022\xda\x02\n" +
-	"\vHoldService\x12R\n" +
-	"\aRestore\x12\".workloadresizer.v1.RestoreRequest\x1a#.workloadresizer.v1.RestoreResponse\x12L\n" +
-	"\x05Pause\x12 .workloadresizer.v1.PauseRequest\x1a!.workloadresizer.v1.PauseResponse\x12O\n" +
-	"\x06Resume\x12!.workloadresizer.v1.ResumeRequest\x1a\".workloadresizer.v1.ResumeResponse\x12X\n" +
-	"\tListHolds\x12$.workloadresizer.v1.ListHoldsRequest\x1a%.workloadresizer.v1.ListHoldsResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"\x0fHOLD_KIND_PAUSE\x10\x02BYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_hold_proto_rawDescOnce sync.Once
@@ -848,52 +292,25 @@ func file_workloadresizer_v1_hold_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_hold_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_hold_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_workloadresizer_v1_hold_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_workloadresizer_v1_hold_proto_goTypes = []any{
 	(HoldKind)(0),                 // 0: workloadresizer.v1.HoldKind
 	(*HoldScope)(nil),             // 1: workloadresizer.v1.HoldScope
 	(*Hold)(nil),                  // 2: workloadresizer.v1.Hold
-	(*RestoreRequest)(nil),        // 3: workloadresizer.v1.RestoreRequest
-	(*RestoreResponse)(nil),       // 4: workloadresizer.v1.RestoreResponse
-	(*PauseRequest)(nil),          // 5: workloadresizer.v1.PauseRequest
-	(*PauseResponse)(nil),         // 6: workloadresizer.v1.PauseResponse
-	(*ResumeRequest)(nil),         // 7: workloadresizer.v1.ResumeRequest
-	(*ResumeResponse)(nil),        // 8: workloadresizer.v1.ResumeResponse
-	(*ListHoldsRequest)(nil),      // 9: workloadresizer.v1.ListHoldsRequest
-	(*ListHoldsResponse)(nil),     // 10: workloadresizer.v1.ListHoldsResponse
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 12: google.protobuf.Duration
+	(*Workload)(nil),              // 3: workloadresizer.v1.Workload
+	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
 }
 var file_workloadresizer_v1_hold_proto_depIdxs = []int32{
-	0,  // 0: workloadresizer.v1.Hold.kind:type_name -> workloadresizer.v1.HoldKind
-	1,  // 1: workloadresizer.v1.Hold.scope:type_name -> workloadresizer.v1.HoldScope
-	11, // 2: workloadresizer.v1.Hold.create_time:type_name -> google.protobuf.Timestamp
-	11, // 3: workloadresizer.v1.Hold.expire_time:type_name -> google.protobuf.Timestamp
-	1,  // 4: workloadresizer.v1.RestoreRequest.scope:type_name -> workloadresizer.v1.HoldScope
-	12, // 5: workloadresizer.v1.RestoreRequest.ttl:type_name -> google.protobuf.Duration
-	2,  // 6: workloadresizer.v1.RestoreResponse.hold:type_name -> workloadresizer.v1.Hold
-	1,  // 7: workloadresizer.v1.PauseRequest.scope:type_name -> workloadresizer.v1.HoldScope
-	12, // 8: workloadresizer.v1.PauseRequest.ttl:type_name -> google.protobuf.Duration
-	2,  // 9: workloadresizer.v1.PauseResponse.hold:type_name -> workloadresizer.v1.Hold
-	2,  // 10: workloadresizer.v1.PauseResponse.overruled_by:type_name -> workloadresizer.v1.Hold
-	1,  // 11: workloadresizer.v1.ResumeRequest.scope:type_name -> workloadresizer.v1.HoldScope
-	0,  // 12: workloadresizer.v1.ResumeRequest.kind:type_name -> workloadresizer.v1.HoldKind
-	2,  // 13: workloadresizer.v1.ResumeResponse.released:type_name -> workloadresizer.v1.Hold
-	2,  // 14: workloadresizer.v1.ResumeResponse.still_held_by:type_name -> workloadresizer.v1.Hold
-	2,  // 15: workloadresizer.v1.ListHoldsResponse.holds:type_name -> workloadresizer.v1.Hold
-	3,  // 16: workloadresizer.v1.HoldService.Restore:input_type -> workloadresizer.v1.RestoreRequest
-	5,  // 17: workloadresizer.v1.HoldService.Pause:input_type -> workloadresizer.v1.PauseRequest
-	7,  // 18: workloadresizer.v1.HoldService.Resume:input_type -> workloadresizer.v1.ResumeRequest
-	9,  // 19: workloadresizer.v1.HoldService.ListHolds:input_type -> workloadresizer.v1.ListHoldsRequest
-	4,  // 20: workloadresizer.v1.HoldService.Restore:output_type -> workloadresizer.v1.RestoreResponse
-	6,  // 21: workloadresizer.v1.HoldService.Pause:output_type -> workloadresizer.v1.PauseResponse
-	8,  // 22: workloadresizer.v1.HoldService.Resume:output_type -> workloadresizer.v1.ResumeResponse
-	10, // 23: workloadresizer.v1.HoldService.ListHolds:output_type -> workloadresizer.v1.ListHoldsResponse
-	20, // [20:24] is the sub-list for method output_type
-	16, // [16:20] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	3, // 0: workloadresizer.v1.HoldScope.workload:type_name -> workloadresizer.v1.Workload
+	0, // 1: workloadresizer.v1.Hold.kind:type_name -> workloadresizer.v1.HoldKind
+	1, // 2: workloadresizer.v1.Hold.scope:type_name -> workloadresizer.v1.HoldScope
+	4, // 3: workloadresizer.v1.Hold.create_time:type_name -> google.protobuf.Timestamp
+	4, // 4: workloadresizer.v1.Hold.expire_time:type_name -> google.protobuf.Timestamp
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_hold_proto_init() }
@@ -901,18 +318,16 @@ func file_workloadresizer_v1_hold_proto_init() {
 	if File_workloadresizer_v1_hold_proto != nil {
 		return
 	}
-	file_workloadresizer_v1_hold_proto_msgTypes[3].OneofWrappers = []any{}
-	file_workloadresizer_v1_hold_proto_msgTypes[5].OneofWrappers = []any{}
-	file_workloadresizer_v1_hold_proto_msgTypes[7].OneofWrappers = []any{}
+	file_workloadresizer_v1_workload_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_hold_proto_rawDesc), len(file_workloadresizer_v1_hold_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   2,
 			NumExtensions: 0,
-			NumServices:   1,
+			NumServices:   0,
 		},
 		GoTypes:           file_workloadresizer_v1_hold_proto_goTypes,
 		DependencyIndexes: file_workloadresizer_v1_hold_proto_depIdxs,

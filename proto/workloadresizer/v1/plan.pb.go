@@ -7,6 +7,7 @@
 package workloadresizerv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -79,6 +80,82 @@ func (Decision) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{0}
 }
 
+// WhatIf is what is to be taken for true in a plan.
+type WhatIf struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ratios instead of those of the table, or beside them. Of each, node_type,
+	// cpu_perf and memory_perf count; a performance of 0 is that in force.
+	Ratios []*Ratio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
+	// The node type that every pod runs on, whatever its node is; empty for that of
+	// its node. What the node could give is not asked then.
+	NodeType string `protobuf:"bytes,2,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// The node type that requests are written for; empty for that of the table.
+	BaselineNodeType string `protobuf:"bytes,3,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
+	// What no request leaves: the ends that are set hold instead of those of the
+	// table; "0" is none.
+	Bounds        *Bounds `protobuf:"bytes,4,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WhatIf) Reset() {
+	*x = WhatIf{}
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WhatIf) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WhatIf) ProtoMessage() {}
+
+func (x *WhatIf) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WhatIf.ProtoReflect.Descriptor instead.
+func (*WhatIf) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *WhatIf) GetRatios() []*Ratio {
+	if x != nil {
+		return x.Ratios
+	}
+	return nil
+}
+
+func (x *WhatIf) GetNodeType() string {
+	if x != nil {
+		return x.NodeType
+	}
+	return ""
+}
+
+func (x *WhatIf) GetBaselineNodeType() string {
+	if x != nil {
+		return x.BaselineNodeType
+	}
+	return ""
+}
+
+func (x *WhatIf) GetBounds() *Bounds {
+	if x != nil {
+		return x.Bounds
+	}
+	return nil
+}
+
 // PreviewPodRequest names a pod.
 type PreviewPodRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -90,14 +167,16 @@ type PreviewPodRequest struct {
 	// back, without our annotations.
 	Restore bool `protobuf:"varint,3,opt,name=restore,proto3" json:"restore,omitempty"`
 	// Whether to ask the API server too, by a dry run of what would be written.
-	ServerSide    bool `protobuf:"varint,4,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
+	ServerSide bool `protobuf:"varint,4,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
+	// What is to be taken for true.
+	WhatIf        *WhatIf `protobuf:"bytes,5,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PreviewPodRequest) Reset() {
 	*x = PreviewPodRequest{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[0]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -109,7 +188,7 @@ func (x *PreviewPodRequest) String() string {
 func (*PreviewPodRequest) ProtoMessage() {}
 
 func (x *PreviewPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[0]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -122,7 +201,7 @@ func (x *PreviewPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewPodRequest.ProtoReflect.Descriptor instead.
 func (*PreviewPodRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{0}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *PreviewPodRequest) GetNamespace() string {
@@ -153,6 +232,13 @@ func (x *PreviewPodRequest) GetServerSide() bool {
 	return false
 }
 
+func (x *PreviewPodRequest) GetWhatIf() *WhatIf {
+	if x != nil {
+		return x.WhatIf
+	}
+	return nil
+}
+
 // PreviewPodResponse is the plan of the pod asked for.
 type PreviewPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -164,7 +250,7 @@ type PreviewPodResponse struct {
 
 func (x *PreviewPodResponse) Reset() {
 	*x = PreviewPodResponse{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[1]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -176,7 +262,7 @@ func (x *PreviewPodResponse) String() string {
 func (*PreviewPodResponse) ProtoMessage() {}
 
 func (x *PreviewPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[1]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -189,7 +275,7 @@ func (x *PreviewPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewPodResponse.ProtoReflect.Descriptor instead.
 func (*PreviewPodResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{1}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PreviewPodResponse) GetPlan() *Plan {
@@ -199,23 +285,37 @@ func (x *PreviewPodResponse) GetPlan() *Plan {
 	return nil
 }
 
-// PreviewPlansRequest says which pods to plan.
+// PreviewPlansRequest says which pods to plan: those that all of its fields
+// select.
 type PreviewPlansRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The namespace whose pods are planned; empty for every namespace.
+	// The namespace whose pods are planned; empty for every namespace that the
+	// caller may see.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	// Whether to plan as if the pods were to be restored: given the originals
 	// back, without our annotations.
 	Restore bool `protobuf:"varint,2,opt,name=restore,proto3" json:"restore,omitempty"`
 	// Whether to ask the API server too, by a dry run of what would be written.
-	ServerSide    bool `protobuf:"varint,3,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
+	ServerSide bool `protobuf:"varint,3,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
+	// The pod; empty for all.
+	Pod string `protobuf:"bytes,4,opt,name=pod,proto3" json:"pod,omitempty"`
+	// The workload that the pods are of; absent for all.
+	Workload *Workload `protobuf:"bytes,5,opt,name=workload,proto3" json:"workload,omitempty"`
+	// Labels of the pods, e.g. "app=web,tier!=cache"; empty for all.
+	LabelSelector string `protobuf:"bytes,6,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
+	// The node that the pods run on; empty for all.
+	Node string `protobuf:"bytes,7,opt,name=node,proto3" json:"node,omitempty"`
+	// The type of the node that the pods run on; empty for all.
+	NodeType string `protobuf:"bytes,8,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// What is to be taken for true.
+	WhatIf        *WhatIf `protobuf:"bytes,9,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PreviewPlansRequest) Reset() {
 	*x = PreviewPlansRequest{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -227,7 +327,7 @@ func (x *PreviewPlansRequest) String() string {
 func (*PreviewPlansRequest) ProtoMessage() {}
 
 func (x *PreviewPlansRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -240,7 +340,7 @@ func (x *PreviewPlansRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewPlansRequest.ProtoReflect.Descriptor instead.
 func (*PreviewPlansRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{2}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PreviewPlansRequest) GetNamespace() string {
@@ -264,15 +364,58 @@ func (x *PreviewPlansRequest) GetServerSide() bool {
 	return false
 }
 
+func (x *PreviewPlansRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *PreviewPlansRequest) GetWorkload() *Workload {
+	if x != nil {
+		return x.Workload
+	}
+	return nil
+}
+
+func (x *PreviewPlansRequest) GetLabelSelector() string {
+	if x != nil {
+		return x.LabelSelector
+	}
+	return ""
+}
+
+func (x *PreviewPlansRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *PreviewPlansRequest) GetNodeType() string {
+	if x != nil {
+		return x.NodeType
+	}
+	return ""
+}
+
+func (x *PreviewPlansRequest) GetWhatIf() *WhatIf {
+	if x != nil {
+		return x.WhatIf
+	}
+	return nil
+}
+
 // PreviewPlansResponse is one message of the answer.
 type PreviewPlansResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Plans first, the summary last.
+	// Plans, with progress in between, and the summary last.
 	//
 	// Types that are valid to be assigned to Result:
 	//
 	//	*PreviewPlansResponse_Plan
 	//	*PreviewPlansResponse_Summary
+	//	*PreviewPlansResponse_Progress
 	Result        isPreviewPlansResponse_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -280,7 +423,7 @@ type PreviewPlansResponse struct {
 
 func (x *PreviewPlansResponse) Reset() {
 	*x = PreviewPlansResponse{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -292,7 +435,7 @@ func (x *PreviewPlansResponse) String() string {
 func (*PreviewPlansResponse) ProtoMessage() {}
 
 func (x *PreviewPlansResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -305,7 +448,7 @@ func (x *PreviewPlansResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewPlansResponse.ProtoReflect.Descriptor instead.
 func (*PreviewPlansResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{3}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PreviewPlansResponse) GetResult() isPreviewPlansResponse_Result {
@@ -333,6 +476,15 @@ func (x *PreviewPlansResponse) GetSummary() *PlanSummary {
 	return nil
 }
 
+func (x *PreviewPlansResponse) GetProgress() *PlanProgress {
+	if x != nil {
+		if x, ok := x.Result.(*PreviewPlansResponse_Progress); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
 type isPreviewPlansResponse_Result interface {
 	isPreviewPlansResponse_Result()
 }
@@ -347,9 +499,71 @@ type PreviewPlansResponse_Summary struct {
 	Summary *PlanSummary `protobuf:"bytes,2,opt,name=summary,proto3,oneof"`
 }
 
+type PreviewPlansResponse_Progress struct {
+	// How far it is: the first message, and about every second from then on.
+	Progress *PlanProgress `protobuf:"bytes,3,opt,name=progress,proto3,oneof"`
+}
+
 func (*PreviewPlansResponse_Plan) isPreviewPlansResponse_Result() {}
 
 func (*PreviewPlansResponse_Summary) isPreviewPlansResponse_Result() {}
+
+func (*PreviewPlansResponse_Progress) isPreviewPlansResponse_Result() {}
+
+// PlanProgress is how far a stream of plans is.
+type PlanProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Plans that were sent.
+	Done int64 `protobuf:"varint,1,opt,name=done,proto3" json:"done,omitempty"`
+	// Plans in all.
+	Total         int64 `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanProgress) Reset() {
+	*x = PlanProgress{}
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanProgress) ProtoMessage() {}
+
+func (x *PlanProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanProgress.ProtoReflect.Descriptor instead.
+func (*PlanProgress) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PlanProgress) GetDone() int64 {
+	if x != nil {
+		return x.Done
+	}
+	return 0
+}
+
+func (x *PlanProgress) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
 
 // PlanSummary counts the plans of a stream.
 type PlanSummary struct {
@@ -361,14 +575,23 @@ type PlanSummary struct {
 	// Plans with DECISION_ALIGNED.
 	Aligned int64 `protobuf:"varint,3,opt,name=aligned,proto3" json:"aligned,omitempty"`
 	// Plans with DECISION_SKIP.
-	Skip          int64 `protobuf:"varint,4,opt,name=skip,proto3" json:"skip,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Skip int64 `protobuf:"varint,4,opt,name=skip,proto3" json:"skip,omitempty"`
+	// By how much the sum of the requests would change, as Kubernetes quantities by
+	// resource name, e.g. {"cpu": "-1500m", "memory": "2Gi"}: less is freed, more is
+	// added. What does not change is absent.
+	RequestDelta map[string]string `protobuf:"bytes,5,rep,name=request_delta,json=requestDelta,proto3" json:"request_delta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// How many plans have which first reason, by its code; those to be resized have
+	// none.
+	Codes map[string]int64 `protobuf:"bytes,6,rep,name=codes,proto3" json:"codes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// How many namespaces with pods that were asked for the caller may not see.
+	HiddenNamespaces int64 `protobuf:"varint,7,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *PlanSummary) Reset() {
 	*x = PlanSummary{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -380,7 +603,7 @@ func (x *PlanSummary) String() string {
 func (*PlanSummary) ProtoMessage() {}
 
 func (x *PlanSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -393,7 +616,7 @@ func (x *PlanSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanSummary.ProtoReflect.Descriptor instead.
 func (*PlanSummary) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{4}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PlanSummary) GetPods() int64 {
@@ -422,6 +645,231 @@ func (x *PlanSummary) GetSkip() int64 {
 		return x.Skip
 	}
 	return 0
+}
+
+func (x *PlanSummary) GetRequestDelta() map[string]string {
+	if x != nil {
+		return x.RequestDelta
+	}
+	return nil
+}
+
+func (x *PlanSummary) GetCodes() map[string]int64 {
+	if x != nil {
+		return x.Codes
+	}
+	return nil
+}
+
+func (x *PlanSummary) GetHiddenNamespaces() int64 {
+	if x != nil {
+		return x.HiddenNamespaces
+	}
+	return 0
+}
+
+// PreviewManifestRequest is a manifest.
+type PreviewManifestRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Objects as YAML or JSON, one or several: pods, and what makes pods
+	// (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, List). Others
+	// are passed over. Required.
+	Manifest string `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	// The node types; empty for all of the table.
+	NodeTypes []string `protobuf:"bytes,2,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	// What is to be taken for true; its node_type does not count.
+	WhatIf        *WhatIf `protobuf:"bytes,3,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewManifestRequest) Reset() {
+	*x = PreviewManifestRequest{}
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewManifestRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewManifestRequest) ProtoMessage() {}
+
+func (x *PreviewManifestRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewManifestRequest.ProtoReflect.Descriptor instead.
+func (*PreviewManifestRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PreviewManifestRequest) GetManifest() string {
+	if x != nil {
+		return x.Manifest
+	}
+	return ""
+}
+
+func (x *PreviewManifestRequest) GetNodeTypes() []string {
+	if x != nil {
+		return x.NodeTypes
+	}
+	return nil
+}
+
+func (x *PreviewManifestRequest) GetWhatIf() *WhatIf {
+	if x != nil {
+		return x.WhatIf
+	}
+	return nil
+}
+
+// PreviewManifestResponse is what the manifest comes to.
+type PreviewManifestResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The objects that make pods, in the order of the manifest.
+	Objects []*ManifestPlan `protobuf:"bytes,1,rep,name=objects,proto3" json:"objects,omitempty"`
+	// What else was in the manifest, as "Kind name".
+	PassedOver    []string `protobuf:"bytes,2,rep,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewManifestResponse) Reset() {
+	*x = PreviewManifestResponse{}
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewManifestResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewManifestResponse) ProtoMessage() {}
+
+func (x *PreviewManifestResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewManifestResponse.ProtoReflect.Descriptor instead.
+func (*PreviewManifestResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PreviewManifestResponse) GetObjects() []*ManifestPlan {
+	if x != nil {
+		return x.Objects
+	}
+	return nil
+}
+
+func (x *PreviewManifestResponse) GetPassedOver() []string {
+	if x != nil {
+		return x.PassedOver
+	}
+	return nil
+}
+
+// ManifestPlan is what the pods of one object would get.
+type ManifestPlan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The object's kind.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The object's namespace; empty if the manifest names none.
+	Namespace string `protobuf:"bytes,2,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// The object's name.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// What people have to know, e.g. that a pod without a controller is never
+	// resized.
+	Warnings []string `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// A plan of its pods per node type, by node type.
+	Plans         []*Plan `protobuf:"bytes,5,rep,name=plans,proto3" json:"plans,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ManifestPlan) Reset() {
+	*x = ManifestPlan{}
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ManifestPlan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ManifestPlan) ProtoMessage() {}
+
+func (x *ManifestPlan) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ManifestPlan.ProtoReflect.Descriptor instead.
+func (*ManifestPlan) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ManifestPlan) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ManifestPlan) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *ManifestPlan) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ManifestPlan) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+func (x *ManifestPlan) GetPlans() []*Plan {
+	if x != nil {
+		return x.Plans
+	}
+	return nil
 }
 
 // Plan is what is to be done with one pod, and why.
@@ -465,7 +913,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -477,7 +925,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -490,7 +938,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{5}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Plan) GetNamespace() string {
@@ -612,7 +1060,7 @@ type PlanReason struct {
 
 func (x *PlanReason) Reset() {
 	*x = PlanReason{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -624,7 +1072,7 @@ func (x *PlanReason) String() string {
 func (*PlanReason) ProtoMessage() {}
 
 func (x *PlanReason) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -637,7 +1085,7 @@ func (x *PlanReason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanReason.ProtoReflect.Descriptor instead.
 func (*PlanReason) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{6}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PlanReason) GetCode() string {
@@ -673,7 +1121,7 @@ type ContainerPlan struct {
 
 func (x *ContainerPlan) Reset() {
 	*x = ContainerPlan{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -685,7 +1133,7 @@ func (x *ContainerPlan) String() string {
 func (*ContainerPlan) ProtoMessage() {}
 
 func (x *ContainerPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -698,7 +1146,7 @@ func (x *ContainerPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContainerPlan.ProtoReflect.Descriptor instead.
 func (*ContainerPlan) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{7}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ContainerPlan) GetName() string {
@@ -751,7 +1199,7 @@ type Resources struct {
 
 func (x *Resources) Reset() {
 	*x = Resources{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +1211,7 @@ func (x *Resources) String() string {
 func (*Resources) ProtoMessage() {}
 
 func (x *Resources) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +1224,7 @@ func (x *Resources) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resources.ProtoReflect.Descriptor instead.
 func (*Resources) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{8}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Resources) GetRequests() map[string]string {
@@ -797,29 +1245,71 @@ var File_workloadresizer_v1_plan_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\"~\n" +
-	"\x11PreviewPodRequest\x12\x1c\n" +
-	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
-	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x18\n" +
+	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\xd7\x01\n" +
+	"\x06WhatIf\x12<\n" +
+	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioB\t\xbaH\x06\x92\x01\x03\x10\xf4\x03R\x06ratios\x12$\n" +
+	"\tnode_type\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18?R\bnodeType\x125\n" +
+	"\x12baseline_node_type\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18?R\x10baselineNodeType\x122\n" +
+	"\x06bounds\x18\x04 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\"\xca\x01\n" +
+	"\x11PreviewPodRequest\x12'\n" +
+	"\tnamespace\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12\x1c\n" +
+	"\x03pod\x18\x02 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x03pod\x12\x18\n" +
 	"\arestore\x18\x03 \x01(\bR\arestore\x12\x1f\n" +
 	"\vserver_side\x18\x04 \x01(\bR\n" +
-	"serverSide\"B\n" +
+	"serverSide\x123\n" +
+	"\awhat_if\x18\x05 \x01(\v2\x1a.workloadresizer.v1.WhatIfR\x06whatIf\"B\n" +
 	"\x12PreviewPodResponse\x12,\n" +
-	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\"n\n" +
-	"\x13PreviewPlansRequest\x12\x1c\n" +
-	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x18\n" +
+	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\"\xf7\x02\n" +
+	"\x13PreviewPlansRequest\x12%\n" +
+	"\tnamespace\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\x12\x18\n" +
 	"\arestore\x18\x02 \x01(\bR\arestore\x12\x1f\n" +
 	"\vserver_side\x18\x03 \x01(\bR\n" +
-	"serverSide\"\x8d\x01\n" +
+	"serverSide\x12\x1a\n" +
+	"\x03pod\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xfd\x01R\x03pod\x128\n" +
+	"\bworkload\x18\x05 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12/\n" +
+	"\x0elabel_selector\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\x12\x1c\n" +
+	"\x04node\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xfd\x01R\x04node\x12$\n" +
+	"\tnode_type\x18\b \x01(\tB\a\xbaH\x04r\x02\x18?R\bnodeType\x123\n" +
+	"\awhat_if\x18\t \x01(\v2\x1a.workloadresizer.v1.WhatIfR\x06whatIf\"\xcd\x01\n" +
 	"\x14PreviewPlansResponse\x12.\n" +
 	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanH\x00R\x04plan\x12;\n" +
-	"\asummary\x18\x02 \x01(\v2\x1f.workloadresizer.v1.PlanSummaryH\x00R\asummaryB\b\n" +
-	"\x06result\"g\n" +
+	"\asummary\x18\x02 \x01(\v2\x1f.workloadresizer.v1.PlanSummaryH\x00R\asummary\x12>\n" +
+	"\bprogress\x18\x03 \x01(\v2 .workloadresizer.v1.PlanProgressH\x00R\bprogressB\b\n" +
+	"\x06result\"8\n" +
+	"\fPlanProgress\x12\x12\n" +
+	"\x04done\x18\x01 \x01(\x03R\x04done\x12\x14\n" +
+	"\x05total\x18\x02 \x01(\x03R\x05total\"\xa9\x03\n" +
 	"\vPlanSummary\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12\x16\n" +
 	"\x06resize\x18\x02 \x01(\x03R\x06resize\x12\x18\n" +
 	"\aaligned\x18\x03 \x01(\x03R\aaligned\x12\x12\n" +
-	"\x04skip\x18\x04 \x01(\x03R\x04skip\"\xa2\x04\n" +
+	"\x04skip\x18\x04 \x01(\x03R\x04skip\x12V\n" +
+	"\rrequest_delta\x18\x05 \x03(\v21.workloadresizer.v1.PlanSummary.RequestDeltaEntryR\frequestDelta\x12@\n" +
+	"\x05codes\x18\x06 \x03(\v2*.workloadresizer.v1.PlanSummary.CodesEntryR\x05codes\x12+\n" +
+	"\x11hidden_namespaces\x18\a \x01(\x03R\x10hiddenNamespaces\x1a?\n" +
+	"\x11RequestDeltaEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +
+	"\n" +
+	"CodesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xa8\x01\n" +
+	"\x16PreviewManifestRequest\x12'\n" +
+	"\bmanifest\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80@R\bmanifest\x120\n" +
+	"\n" +
+	"node_types\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18?R\tnodeTypes\x123\n" +
+	"\awhat_if\x18\x03 \x01(\v2\x1a.workloadresizer.v1.WhatIfR\x06whatIf\"v\n" +
+	"\x17PreviewManifestResponse\x12:\n" +
+	"\aobjects\x18\x01 \x03(\v2 .workloadresizer.v1.ManifestPlanR\aobjects\x12\x1f\n" +
+	"\vpassed_over\x18\x02 \x03(\tR\n" +
+	"passedOver\"\xa0\x01\n" +
+	"\fManifestPlan\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1c\n" +
+	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1a\n" +
+	"\bwarnings\x18\x04 \x03(\tR\bwarnings\x12.\n" +
+	"\x05plans\x18\x05 \x03(\v2\x18.workloadresizer.v1.PlanR\x05plans\"\xa2\x04\n" +
 	"\x04Plan\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x10\n" +
@@ -863,11 +1353,12 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x14DECISION_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fDECISION_RESIZE\x10\x01\x12\x14\n" +
 	"\x10DECISION_ALIGNED\x10\x02\x12\x11\n" +
-	"\rDECISION_SKIP\x10\x032\xcf\x01\n" +
+	"\rDECISION_SKIP\x10\x032\xbb\x02\n" +
 	"\vPlanService\x12[\n" +
 	"\n" +
 	"PreviewPod\x12%.workloadresizer.v1.PreviewPodRequest\x1a&.workloadresizer.v1.PreviewPodResponse\x12c\n" +
-	"\fPreviewPlans\x12'.workloadresizer.v1.PreviewPlansRequest\x1a(.workloadresizer.v1.PreviewPlansResponse0\x01BYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"\fPreviewPlans\x12'.workloadresizer.v1.PreviewPlansRequest\x1a(.workloadresizer.v1.PreviewPlansResponse0\x01\x12j\n" +
+	"\x0fPreviewManifest\x12*.workloadresizer.v1.PreviewManifestRequest\x1a+.workloadresizer.v1.PreviewManifestResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_plan_proto_rawDescOnce sync.Once
@@ -882,42 +1373,65 @@ func file_workloadresizer_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_workloadresizer_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_workloadresizer_v1_plan_proto_goTypes = []any{
-	(Decision)(0),                // 0: workloadresizer.v1.Decision
-	(*PreviewPodRequest)(nil),    // 1: workloadresizer.v1.PreviewPodRequest
-	(*PreviewPodResponse)(nil),   // 2: workloadresizer.v1.PreviewPodResponse
-	(*PreviewPlansRequest)(nil),  // 3: workloadresizer.v1.PreviewPlansRequest
-	(*PreviewPlansResponse)(nil), // 4: workloadresizer.v1.PreviewPlansResponse
-	(*PlanSummary)(nil),          // 5: workloadresizer.v1.PlanSummary
-	(*Plan)(nil),                 // 6: workloadresizer.v1.Plan
-	(*PlanReason)(nil),           // 7: workloadresizer.v1.PlanReason
-	(*ContainerPlan)(nil),        // 8: workloadresizer.v1.ContainerPlan
-	(*Resources)(nil),            // 9: workloadresizer.v1.Resources
-	nil,                          // 10: workloadresizer.v1.Resources.RequestsEntry
-	nil,                          // 11: workloadresizer.v1.Resources.LimitsEntry
+	(Decision)(0),                   // 0: workloadresizer.v1.Decision
+	(*WhatIf)(nil),                  // 1: workloadresizer.v1.WhatIf
+	(*PreviewPodRequest)(nil),       // 2: workloadresizer.v1.PreviewPodRequest
+	(*PreviewPodResponse)(nil),      // 3: workloadresizer.v1.PreviewPodResponse
+	(*PreviewPlansRequest)(nil),     // 4: workloadresizer.v1.PreviewPlansRequest
+	(*PreviewPlansResponse)(nil),    // 5: workloadresizer.v1.PreviewPlansResponse
+	(*PlanProgress)(nil),            // 6: workloadresizer.v1.PlanProgress
+	(*PlanSummary)(nil),             // 7: workloadresizer.v1.PlanSummary
+	(*PreviewManifestRequest)(nil),  // 8: workloadresizer.v1.PreviewManifestRequest
+	(*PreviewManifestResponse)(nil), // 9: workloadresizer.v1.PreviewManifestResponse
+	(*ManifestPlan)(nil),            // 10: workloadresizer.v1.ManifestPlan
+	(*Plan)(nil),                    // 11: workloadresizer.v1.Plan
+	(*PlanReason)(nil),              // 12: workloadresizer.v1.PlanReason
+	(*ContainerPlan)(nil),           // 13: workloadresizer.v1.ContainerPlan
+	(*Resources)(nil),               // 14: workloadresizer.v1.Resources
+	nil,                             // 15: workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	nil,                             // 16: workloadresizer.v1.PlanSummary.CodesEntry
+	nil,                             // 17: workloadresizer.v1.Resources.RequestsEntry
+	nil,                             // 18: workloadresizer.v1.Resources.LimitsEntry
+	(*Ratio)(nil),                   // 19: workloadresizer.v1.Ratio
+	(*Bounds)(nil),                  // 20: workloadresizer.v1.Bounds
+	(*Workload)(nil),                // 21: workloadresizer.v1.Workload
 }
 var file_workloadresizer_v1_plan_proto_depIdxs = []int32{
-	6,  // 0: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
-	6,  // 1: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
-	5,  // 2: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
-	0,  // 3: workloadresizer.v1.Plan.decision:type_name -> workloadresizer.v1.Decision
-	7,  // 4: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
-	8,  // 5: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
-	9,  // 6: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
-	9,  // 7: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
-	9,  // 8: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
-	10, // 9: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
-	11, // 10: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
-	1,  // 11: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
-	3,  // 12: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
-	2,  // 13: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
-	4,  // 14: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
-	13, // [13:15] is the sub-list for method output_type
-	11, // [11:13] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	19, // 0: workloadresizer.v1.WhatIf.ratios:type_name -> workloadresizer.v1.Ratio
+	20, // 1: workloadresizer.v1.WhatIf.bounds:type_name -> workloadresizer.v1.Bounds
+	1,  // 2: workloadresizer.v1.PreviewPodRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	11, // 3: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
+	21, // 4: workloadresizer.v1.PreviewPlansRequest.workload:type_name -> workloadresizer.v1.Workload
+	1,  // 5: workloadresizer.v1.PreviewPlansRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	11, // 6: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
+	7,  // 7: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
+	6,  // 8: workloadresizer.v1.PreviewPlansResponse.progress:type_name -> workloadresizer.v1.PlanProgress
+	15, // 9: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	16, // 10: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
+	1,  // 11: workloadresizer.v1.PreviewManifestRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	10, // 12: workloadresizer.v1.PreviewManifestResponse.objects:type_name -> workloadresizer.v1.ManifestPlan
+	11, // 13: workloadresizer.v1.ManifestPlan.plans:type_name -> workloadresizer.v1.Plan
+	0,  // 14: workloadresizer.v1.Plan.decision:type_name -> workloadresizer.v1.Decision
+	12, // 15: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
+	13, // 16: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
+	14, // 17: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
+	14, // 18: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
+	14, // 19: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
+	17, // 20: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
+	18, // 21: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
+	2,  // 22: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
+	4,  // 23: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
+	8,  // 24: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
+	3,  // 25: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
+	5,  // 26: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
+	9,  // 27: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
+	25, // [25:28] is the sub-list for method output_type
+	22, // [22:25] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_plan_proto_init() }
@@ -925,9 +1439,12 @@ func file_workloadresizer_v1_plan_proto_init() {
 	if File_workloadresizer_v1_plan_proto != nil {
 		return
 	}
-	file_workloadresizer_v1_plan_proto_msgTypes[3].OneofWrappers = []any{
+	file_workloadresizer_v1_ratio_proto_init()
+	file_workloadresizer_v1_workload_proto_init()
+	file_workloadresizer_v1_plan_proto_msgTypes[4].OneofWrappers = []any{
 		(*PreviewPlansResponse_Plan)(nil),
 		(*PreviewPlansResponse_Summary)(nil),
+		(*PreviewPlansResponse_Progress)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -935,7 +1452,7 @@ func file_workloadresizer_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_plan_proto_rawDesc), len(file_workloadresizer_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   11,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,8 +19,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PlanService_PreviewPod_FullMethodName   = "/workloadresizer.v1.PlanService/PreviewPod"
-	PlanService_PreviewPlans_FullMethodName = "/workloadresizer.v1.PlanService/PreviewPlans"
+	PlanService_PreviewPod_FullMethodName      = "/workloadresizer.v1.PlanService/PreviewPod"
+	PlanService_PreviewPlans_FullMethodName    = "/workloadresizer.v1.PlanService/PreviewPlans"
+	PlanService_PreviewManifest_FullMethodName = "/workloadresizer.v1.PlanService/PreviewManifest"
 )
 
 // PlanServiceClient is the client API for PlanService service.
@@ -28,19 +29,30 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // PlanService answers what the reconciler would do with a pod now, and why. It
-// asks the same planner as the reconciler does, and changes nothing.
+// asks the same planner as the reconciler does, and changes nothing. A caller sees
+// only pods of namespaces where it may get pods; to name another one is answered
+// PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
+//
+// UNAVAILABLE (reason RATIOS_NOT_READY or CACHE_NOT_READY) while the answer cannot
+// be known yet, INVALID_ARGUMENT if what is asked for cannot be.
 type PlanServiceClient interface {
 	// PreviewPod plans one pod.
 	//
-	// NOT_FOUND (reason POD_NOT_FOUND) if there is no such pod, UNAVAILABLE
-	// (reason RATIOS_NOT_READY or CACHE_NOT_READY) while the answer cannot be
-	// known yet.
+	// NOT_FOUND (reason POD_NOT_FOUND) if there is no such pod.
 	PreviewPod(ctx context.Context, in *PreviewPodRequest, opts ...grpc.CallOption) (*PreviewPodResponse, error)
-	// PreviewPlans plans every pod of a namespace or of the cluster: a plan per
-	// pod, ordered by namespace and name, then one summary.
+	// PreviewPlans plans the pods that all the fields of the request select: a plan
+	// per pod, ordered by namespace and name, with how far it is in between, then
+	// one summary.
 	//
-	// UNAVAILABLE as for PreviewPod.
+	// RESOURCE_EXHAUSTED if too many run already (reason TOO_MANY_PREVIEWS): try again
+	// later; or if nothing is read of it for ten seconds (reason PREVIEW_TOO_SLOW).
 	PreviewPlans(ctx context.Context, in *PreviewPlansRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PreviewPlansResponse], error)
+	// PreviewManifest plans the pods that a manifest would make, on each node type.
+	// Nothing of it need be in the cluster: what the namespace, the node and other
+	// pods would say against a resize is not asked.
+	//
+	// RESOURCE_EXHAUSTED as for PreviewPlans.
+	PreviewManifest(ctx context.Context, in *PreviewManifestRequest, opts ...grpc.CallOption) (*PreviewManifestResponse, error)
 }
 
 type planServiceClient struct {
@@ -80,24 +92,45 @@ func (c *planServiceClient) PreviewPlans(ctx context.Context, in *PreviewPlansRe
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PlanService_PreviewPlansClient = grpc.ServerStreamingClient[PreviewPlansResponse]
 
+func (c *planServiceClient) PreviewManifest(ctx context.Context, in *PreviewManifestRequest, opts ...grpc.CallOption) (*PreviewManifestResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PreviewManifestResponse)
+	err := c.cc.Invoke(ctx, PlanService_PreviewManifest_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PlanServiceServer is the server API for PlanService service.
 // All implementations must embed UnimplementedPlanServiceServer
 // for forward compatibility.
 //
 // PlanService answers what the reconciler would do with a pod now, and why. It
-// asks the same planner as the reconciler does, and changes nothing.
+// asks the same planner as the reconciler does, and changes nothing. A caller sees
+// only pods of namespaces where it may get pods; to name another one is answered
+// PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
+//
+// UNAVAILABLE (reason RATIOS_NOT_READY or CACHE_NOT_READY) while the answer cannot
+// be known yet, INVALID_ARGUMENT if what is asked for cannot be.
 type PlanServiceServer interface {
 	// PreviewPod plans one pod.
 	//
-	// NOT_FOUND (reason POD_NOT_FOUND) if there is no such pod, UNAVAILABLE
-	// (reason RATIOS_NOT_READY or CACHE_NOT_READY) while the answer cannot be
-	// known yet.
+	// NOT_FOUND (reason POD_NOT_FOUND) if there is no such pod.
 	PreviewPod(context.Context, *PreviewPodRequest) (*PreviewPodResponse, error)
-	// PreviewPlans plans every pod of a namespace or of the cluster: a plan per
-	// pod, ordered by namespace and name, then one summary.
+	// PreviewPlans plans the pods that all the fields of the request select: a plan
+	// per pod, ordered by namespace and name, with how far it is in between, then
+	// one summary.
 	//
-	// UNAVAILABLE as for PreviewPod.
+	// RESOURCE_EXHAUSTED if too many run already (reason TOO_MANY_PREVIEWS): try again
+	// later; or if nothing is read of it for ten seconds (reason PREVIEW_TOO_SLOW).
 	PreviewPlans(*PreviewPlansRequest, grpc.ServerStreamingServer[PreviewPlansResponse]) error
+	// PreviewManifest plans the pods that a manifest would make, on each node type.
+	// Nothing of it need be in the cluster: what the namespace, the node and other
+	// pods would say against a resize is not asked.
+	//
+	// RESOURCE_EXHAUSTED as for PreviewPlans.
+	PreviewManifest(context.Context, *PreviewManifestRequest) (*PreviewManifestResponse, error)
 	mustEmbedUnimplementedPlanServiceServer()
 }
 
@@ -113,6 +146,9 @@ func (UnimplementedPlanServiceServer) PreviewPod(context.Context, *PreviewPodReq
 }
 func (UnimplementedPlanServiceServer) PreviewPlans(*PreviewPlansRequest, grpc.ServerStreamingServer[PreviewPlansResponse]) error {
 	return status.Error(codes.Unimplemented, "method PreviewPlans not implemented")
+}
+func (UnimplementedPlanServiceServer) PreviewManifest(context.Context, *PreviewManifestRequest) (*PreviewManifestResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PreviewManifest not implemented")
 }
 func (UnimplementedPlanServiceServer) mustEmbedUnimplementedPlanServiceServer() {}
 func (UnimplementedPlanServiceServer) testEmbeddedByValue()                     {}
@@ -164,6 +200,24 @@ func _PlanService_PreviewPlans_Handler(srv interface{}, stream grpc.ServerStream
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PlanService_PreviewPlansServer = grpc.ServerStreamingServer[PreviewPlansResponse]
 
+func _PlanService_PreviewManifest_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PreviewManifestRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlanServiceServer).PreviewManifest(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlanService_PreviewManifest_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlanServiceServer).PreviewManifest(ctx, req.(*PreviewManifestRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PlanService_ServiceDesc is the grpc.ServiceDesc for PlanService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -174,6 +228,10 @@ var PlanService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PreviewPod",
 			Handler:    _PlanService_PreviewPod_Handler,
+		},
+		{
+			MethodName: "PreviewManifest",
+			Handler:    _PlanService_PreviewManifest_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

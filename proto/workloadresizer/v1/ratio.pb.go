@@ -6,12 +6,24 @@
 
 // workloadresizer.v1 is the API of workload-resizer: what the performance
 // ratios of the node types are, and what they mean for the pods of a cluster.
+//
+// An error has a google.rpc.ErrorInfo with a reason. Methods name those of their
+// own; any method answers INVALID_ARGUMENT (reason INVALID_ARGUMENT) if a field of
+// the request is missing or bad; UNAUTHENTICATED (reason CREDENTIALS_MISSING or
+// CREDENTIALS_INVALID) if it is not told who calls; UNAVAILABLE (reason
+// IDENTITY_NOT_READY) while that cannot be found out; PERMISSION_DENIED (reason
+// NOT_AUTHORIZED, or by a bug of the server METHOD_NOT_AUTHORIZED) if the caller has
+// no right to it; RESOURCE_EXHAUSTED (reason RATE_LIMITED) if the caller makes too
+// many calls; FAILED_PRECONDITION (reason STANDALONE) if it needs a cluster and the
+// server has none; and INTERNAL (reason INTERNAL) by a bug of the server.
 
 package workloadresizerv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -76,7 +88,9 @@ type ListRatiosResponse struct {
 	Revision string `protobuf:"bytes,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	// The sources the table was made from, the one that decides first at the
 	// front.
-	Sources       []*RatioSource `protobuf:"bytes,5,rep,name=sources,proto3" json:"sources,omitempty"`
+	Sources []*RatioSource `protobuf:"bytes,5,rep,name=sources,proto3" json:"sources,omitempty"`
+	// What holds for some pods only, in the order in which the rules are tried.
+	Rules         []*RatioRule `protobuf:"bytes,6,rep,name=rules,proto3" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -146,6 +160,87 @@ func (x *ListRatiosResponse) GetSources() []*RatioSource {
 	return nil
 }
 
+func (x *ListRatiosResponse) GetRules() []*RatioRule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+// RatioRule is what holds instead for the pods that a rule of the configuration
+// matches.
+type RatioRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The path of the rule, e.g. "overrides[0] (critical)".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The node type that requests of these pods are written for.
+	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
+	// What no request of these pods leaves.
+	Bounds *Bounds `protobuf:"bytes,3,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	// One ratio per node type, by name: those of the rule and of the globals.
+	Ratios        []*Ratio `protobuf:"bytes,4,rep,name=ratios,proto3" json:"ratios,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatioRule) Reset() {
+	*x = RatioRule{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatioRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatioRule) ProtoMessage() {}
+
+func (x *RatioRule) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatioRule.ProtoReflect.Descriptor instead.
+func (*RatioRule) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *RatioRule) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RatioRule) GetBaselineNodeType() string {
+	if x != nil {
+		return x.BaselineNodeType
+	}
+	return ""
+}
+
+func (x *RatioRule) GetBounds() *Bounds {
+	if x != nil {
+		return x.Bounds
+	}
+	return nil
+}
+
+func (x *RatioRule) GetRatios() []*Ratio {
+	if x != nil {
+		return x.Ratios
+	}
+	return nil
+}
+
 // GetRatioRequest names a node type.
 type GetRatioRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -157,7 +252,7 @@ type GetRatioRequest struct {
 
 func (x *GetRatioRequest) Reset() {
 	*x = GetRatioRequest{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -169,7 +264,7 @@ func (x *GetRatioRequest) String() string {
 func (*GetRatioRequest) ProtoMessage() {}
 
 func (x *GetRatioRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -182,7 +277,7 @@ func (x *GetRatioRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRatioRequest.ProtoReflect.Descriptor instead.
 func (*GetRatioRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{2}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetRatioRequest) GetNodeType() string {
@@ -205,7 +300,7 @@ type GetRatioResponse struct {
 
 func (x *GetRatioResponse) Reset() {
 	*x = GetRatioResponse{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -217,7 +312,7 @@ func (x *GetRatioResponse) String() string {
 func (*GetRatioResponse) ProtoMessage() {}
 
 func (x *GetRatioResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -230,7 +325,7 @@ func (x *GetRatioResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRatioResponse.ProtoReflect.Descriptor instead.
 func (*GetRatioResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{3}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetRatioResponse) GetRatio() *Ratio {
@@ -257,25 +352,30 @@ type Ratio struct {
 	// Memory performance, in the unit that all node types of the table share.
 	MemoryPerf float64 `protobuf:"fixed64,3,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
 	// What a CPU request is multiplied by on this node type:
-	// baseline cpu_perf / cpu_perf.
+	// baseline cpu_perf / cpu_perf. Output only.
 	CpuFactor float64 `protobuf:"fixed64,4,opt,name=cpu_factor,json=cpuFactor,proto3" json:"cpu_factor,omitempty"`
 	// What a memory request is multiplied by on this node type:
-	// baseline memory_perf / memory_perf.
+	// baseline memory_perf / memory_perf. Output only.
 	MemoryFactor float64 `protobuf:"fixed64,5,opt,name=memory_factor,json=memoryFactor,proto3" json:"memory_factor,omitempty"`
-	// Whether this is the node type that requests are written for.
+	// Whether this is the node type that requests are written for. Output only.
 	Baseline bool `protobuf:"varint,6,opt,name=baseline,proto3" json:"baseline,omitempty"`
-	// Where the ratio comes from.
+	// Where the ratio comes from. Output only.
 	Provenance *Provenance `protobuf:"bytes,7,opt,name=provenance,proto3" json:"provenance,omitempty"`
 	// What each source says of this node type, the one that decides first; the
-	// first one is this ratio itself.
-	Candidates    []*RatioCandidate `protobuf:"bytes,8,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	// first one is this ratio itself. Output only.
+	Candidates []*RatioCandidate `protobuf:"bytes,8,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	// Identifies the state of the node type's override, or that there is none. An
+	// update with it fails if somebody else was faster. Empty in the rules.
+	Etag string `protobuf:"bytes,9,opt,name=etag,proto3" json:"etag,omitempty"`
+	// When the override ends by itself; absent if it does not, or there is none.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Ratio) Reset() {
 	*x = Ratio{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -287,7 +387,7 @@ func (x *Ratio) String() string {
 func (*Ratio) ProtoMessage() {}
 
 func (x *Ratio) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -300,7 +400,7 @@ func (x *Ratio) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ratio.ProtoReflect.Descriptor instead.
 func (*Ratio) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{4}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Ratio) GetNodeType() string {
@@ -359,6 +459,20 @@ func (x *Ratio) GetCandidates() []*RatioCandidate {
 	return nil
 }
 
+func (x *Ratio) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+func (x *Ratio) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
 // RatioCandidate is what one source says of a node type.
 type RatioCandidate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -374,7 +488,7 @@ type RatioCandidate struct {
 
 func (x *RatioCandidate) Reset() {
 	*x = RatioCandidate{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -386,7 +500,7 @@ func (x *RatioCandidate) String() string {
 func (*RatioCandidate) ProtoMessage() {}
 
 func (x *RatioCandidate) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -399,7 +513,7 @@ func (x *RatioCandidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioCandidate.ProtoReflect.Descriptor instead.
 func (*RatioCandidate) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{5}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RatioCandidate) GetCpuPerf() float64 {
@@ -430,15 +544,18 @@ type Provenance struct {
 	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	// When the value was last written there.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// Who wrote it, as the source knows it: for a ConfigMap its field manager.
-	Author        string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	// Who wrote it, as the source knows it: for a ConfigMap its field manager,
+	// for an override the caller.
+	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	// Why, in the words of its author, where the source knows.
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Provenance) Reset() {
 	*x = Provenance{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -450,7 +567,7 @@ func (x *Provenance) String() string {
 func (*Provenance) ProtoMessage() {}
 
 func (x *Provenance) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -463,7 +580,7 @@ func (x *Provenance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Provenance.ProtoReflect.Descriptor instead.
 func (*Provenance) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{6}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Provenance) GetSource() string {
@@ -487,6 +604,13 @@ func (x *Provenance) GetAuthor() string {
 	return ""
 }
 
+func (x *Provenance) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // RatioSource is the state of one source of ratios.
 type RatioSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -505,7 +629,7 @@ type RatioSource struct {
 
 func (x *RatioSource) Reset() {
 	*x = RatioSource{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +641,7 @@ func (x *RatioSource) String() string {
 func (*RatioSource) ProtoMessage() {}
 
 func (x *RatioSource) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +654,7 @@ func (x *RatioSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioSource.ProtoReflect.Descriptor instead.
 func (*RatioSource) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{7}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RatioSource) GetName() string {
@@ -574,7 +698,7 @@ type Bounds struct {
 
 func (x *Bounds) Reset() {
 	*x = Bounds{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -586,7 +710,7 @@ func (x *Bounds) String() string {
 func (*Bounds) ProtoMessage() {}
 
 func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -599,7 +723,7 @@ func (x *Bounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
 func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{8}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Bounds) GetCpu() *QuantityRange {
@@ -629,7 +753,7 @@ type QuantityRange struct {
 
 func (x *QuantityRange) Reset() {
 	*x = QuantityRange{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -641,7 +765,7 @@ func (x *QuantityRange) String() string {
 func (*QuantityRange) ProtoMessage() {}
 
 func (x *QuantityRange) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -654,7 +778,7 @@ func (x *QuantityRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuantityRange.ProtoReflect.Descriptor instead.
 func (*QuantityRange) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{9}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *QuantityRange) GetMin() string {
@@ -671,27 +795,1089 @@ func (x *QuantityRange) GetMax() string {
 	return ""
 }
 
+// UpdateRatioRequest says what the override of a node type is to be.
+type UpdateRatioRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node type with its new values; fields that are output only do not count.
+	// If its etag is set, it must be that of the present state. Required.
+	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	// Which of cpu_perf, memory_perf and expire_time are changed; empty for those
+	// that are set. What is not changed stays as the override has it, or is what is
+	// in force now if there is none.
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Whether the table need not name the node type yet. Both performances must be
+	// set then.
+	AllowMissing bool `protobuf:"varint,3,opt,name=allow_missing,json=allowMissing,proto3" json:"allow_missing,omitempty"`
+	// Whether to store nothing, and tell what it would mean.
+	ValidateOnly bool `protobuf:"varint,4,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Why, for those who read the history; one line of up to 512 bytes.
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Who asks, where the server does not know its callers; elsewhere it does not
+	// count. One line of up to 128 bytes.
+	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateRatioRequest) Reset() {
+	*x = UpdateRatioRequest{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateRatioRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateRatioRequest) ProtoMessage() {}
+
+func (x *UpdateRatioRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateRatioRequest.ProtoReflect.Descriptor instead.
+func (*UpdateRatioRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *UpdateRatioRequest) GetRatio() *Ratio {
+	if x != nil {
+		return x.Ratio
+	}
+	return nil
+}
+
+func (x *UpdateRatioRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
+}
+
+func (x *UpdateRatioRequest) GetAllowMissing() bool {
+	if x != nil {
+		return x.AllowMissing
+	}
+	return false
+}
+
+func (x *UpdateRatioRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *UpdateRatioRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *UpdateRatioRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+// UpdateRatioResponse is the ratio as it is with the change.
+type UpdateRatioResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ratio.
+	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	// The change as the history has it; absent if nothing was changed.
+	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
+	// What it would mean for the pods, with validate_only.
+	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateRatioResponse) Reset() {
+	*x = UpdateRatioResponse{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateRatioResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateRatioResponse) ProtoMessage() {}
+
+func (x *UpdateRatioResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateRatioResponse.ProtoReflect.Descriptor instead.
+func (*UpdateRatioResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UpdateRatioResponse) GetRatio() *Ratio {
+	if x != nil {
+		return x.Ratio
+	}
+	return nil
+}
+
+func (x *UpdateRatioResponse) GetChange() *RatioChange {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+func (x *UpdateRatioResponse) GetImpact() *Impact {
+	if x != nil {
+		return x.Impact
+	}
+	return nil
+}
+
+// BatchUpdateRatiosRequest says what the overrides of several node types are to
+// be.
+type BatchUpdateRatiosRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The updates, at most one per node type. Their validate_only, reason and author
+	// must be empty: those of this message hold for all.
+	Requests []*UpdateRatioRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
+	// Whether to store nothing, and tell what it would mean.
+	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Why, for those who read the history; one line of up to 512 bytes.
+	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Who asks, where the server does not know its callers; elsewhere it does not
+	// count. One line of up to 128 bytes.
+	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchUpdateRatiosRequest) Reset() {
+	*x = BatchUpdateRatiosRequest{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchUpdateRatiosRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchUpdateRatiosRequest) ProtoMessage() {}
+
+func (x *BatchUpdateRatiosRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchUpdateRatiosRequest.ProtoReflect.Descriptor instead.
+func (*BatchUpdateRatiosRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *BatchUpdateRatiosRequest) GetRequests() []*UpdateRatioRequest {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+func (x *BatchUpdateRatiosRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *BatchUpdateRatiosRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *BatchUpdateRatiosRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+// BatchUpdateRatiosResponse is the ratios as they are with the change.
+type BatchUpdateRatiosResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ratios in the order of the requests.
+	Ratios []*Ratio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
+	// The change as the history has it; absent if nothing was changed.
+	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
+	// What it would mean for the pods, with validate_only.
+	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchUpdateRatiosResponse) Reset() {
+	*x = BatchUpdateRatiosResponse{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchUpdateRatiosResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchUpdateRatiosResponse) ProtoMessage() {}
+
+func (x *BatchUpdateRatiosResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchUpdateRatiosResponse.ProtoReflect.Descriptor instead.
+func (*BatchUpdateRatiosResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *BatchUpdateRatiosResponse) GetRatios() []*Ratio {
+	if x != nil {
+		return x.Ratios
+	}
+	return nil
+}
+
+func (x *BatchUpdateRatiosResponse) GetChange() *RatioChange {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+func (x *BatchUpdateRatiosResponse) GetImpact() *Impact {
+	if x != nil {
+		return x.Impact
+	}
+	return nil
+}
+
+// DeleteRatioRequest names the override to delete.
+type DeleteRatioRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node type. Required.
+	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// If set, it must be that of the present state.
+	Etag string `protobuf:"bytes,2,opt,name=etag,proto3" json:"etag,omitempty"`
+	// Whether it is no error that there is no override.
+	AllowMissing bool `protobuf:"varint,3,opt,name=allow_missing,json=allowMissing,proto3" json:"allow_missing,omitempty"`
+	// Whether to delete nothing, and tell what it would mean.
+	ValidateOnly bool `protobuf:"varint,4,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Why, for those who read the history; one line of up to 512 bytes.
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Who asks, where the server does not know its callers; elsewhere it does not
+	// count. One line of up to 128 bytes.
+	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteRatioRequest) Reset() {
+	*x = DeleteRatioRequest{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteRatioRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteRatioRequest) ProtoMessage() {}
+
+func (x *DeleteRatioRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteRatioRequest.ProtoReflect.Descriptor instead.
+func (*DeleteRatioRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *DeleteRatioRequest) GetNodeType() string {
+	if x != nil {
+		return x.NodeType
+	}
+	return ""
+}
+
+func (x *DeleteRatioRequest) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+func (x *DeleteRatioRequest) GetAllowMissing() bool {
+	if x != nil {
+		return x.AllowMissing
+	}
+	return false
+}
+
+func (x *DeleteRatioRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *DeleteRatioRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *DeleteRatioRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+// DeleteRatioResponse is what is left.
+type DeleteRatioResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ratio as the other sources have it; absent if none names the node type.
+	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	// The change as the history has it; absent if nothing was changed.
+	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
+	// What it would mean for the pods, with validate_only.
+	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteRatioResponse) Reset() {
+	*x = DeleteRatioResponse{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteRatioResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteRatioResponse) ProtoMessage() {}
+
+func (x *DeleteRatioResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteRatioResponse.ProtoReflect.Descriptor instead.
+func (*DeleteRatioResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *DeleteRatioResponse) GetRatio() *Ratio {
+	if x != nil {
+		return x.Ratio
+	}
+	return nil
+}
+
+func (x *DeleteRatioResponse) GetChange() *RatioChange {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+func (x *DeleteRatioResponse) GetImpact() *Impact {
+	if x != nil {
+		return x.Impact
+	}
+	return nil
+}
+
+// WatchRatiosRequest says from where to watch.
+type WatchRatiosRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The token of the last message that was received; empty to begin with the
+	// present state.
+	ResumeToken   string `protobuf:"bytes,1,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchRatiosRequest) Reset() {
+	*x = WatchRatiosRequest{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchRatiosRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchRatiosRequest) ProtoMessage() {}
+
+func (x *WatchRatiosRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchRatiosRequest.ProtoReflect.Descriptor instead.
+func (*WatchRatiosRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *WatchRatiosRequest) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
+}
+
+// WatchRatiosResponse is one event.
+type WatchRatiosResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What has happened.
+	Type WatchEventType `protobuf:"varint,1,opt,name=type,proto3,enum=workloadresizer.v1.WatchEventType" json:"type,omitempty"`
+	// The ratio as it is now, of a deleted one as it was; absent in a bookmark.
+	Ratio *Ratio `protobuf:"bytes,2,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	// The revision of the table.
+	Revision string `protobuf:"bytes,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Where to go on after this message; empty in the present state, half of which
+	// is nothing to go on from.
+	ResumeToken   string `protobuf:"bytes,4,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchRatiosResponse) Reset() {
+	*x = WatchRatiosResponse{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchRatiosResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchRatiosResponse) ProtoMessage() {}
+
+func (x *WatchRatiosResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchRatiosResponse.ProtoReflect.Descriptor instead.
+func (*WatchRatiosResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *WatchRatiosResponse) GetType() WatchEventType {
+	if x != nil {
+		return x.Type
+	}
+	return WatchEventType_WATCH_EVENT_TYPE_UNSPECIFIED
+}
+
+func (x *WatchRatiosResponse) GetRatio() *Ratio {
+	if x != nil {
+		return x.Ratio
+	}
+	return nil
+}
+
+func (x *WatchRatiosResponse) GetRevision() string {
+	if x != nil {
+		return x.Revision
+	}
+	return ""
+}
+
+func (x *WatchRatiosResponse) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
+}
+
+// ListRatioChangesRequest asks for a page of the history.
+type ListRatioChangesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The only node type whose changes to return; empty for all.
+	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// How many to return at most; 0 for 100, and never more than 1000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the page before; empty for the first.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRatioChangesRequest) Reset() {
+	*x = ListRatioChangesRequest{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRatioChangesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRatioChangesRequest) ProtoMessage() {}
+
+func (x *ListRatioChangesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRatioChangesRequest.ProtoReflect.Descriptor instead.
+func (*ListRatioChangesRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListRatioChangesRequest) GetNodeType() string {
+	if x != nil {
+		return x.NodeType
+	}
+	return ""
+}
+
+func (x *ListRatioChangesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRatioChangesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// ListRatioChangesResponse is a page of the history.
+type ListRatioChangesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The changes, the newest first.
+	Changes []*RatioChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	// For the next page; empty if this is the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRatioChangesResponse) Reset() {
+	*x = ListRatioChangesResponse{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRatioChangesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRatioChangesResponse) ProtoMessage() {}
+
+func (x *ListRatioChangesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRatioChangesResponse.ProtoReflect.Descriptor instead.
+func (*ListRatioChangesResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ListRatioChangesResponse) GetChanges() []*RatioChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *ListRatioChangesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// RatioChange is one change of overrides: who, when, why, and from what to what.
+type RatioChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Counts the changes, from 1.
+	Number int64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// When it was made.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// Who made it: the caller's name, or what a caller that the server does not
+	// know has said.
+	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	// Why, in the words of its author.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The node types that were changed, by name.
+	Deltas []*RatioDelta `protobuf:"bytes,5,rep,name=deltas,proto3" json:"deltas,omitempty"`
+	// The change that was gone back to; absent if this was no rollback.
+	RollbackTo    *int64 `protobuf:"varint,6,opt,name=rollback_to,json=rollbackTo,proto3,oneof" json:"rollback_to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatioChange) Reset() {
+	*x = RatioChange{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatioChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatioChange) ProtoMessage() {}
+
+func (x *RatioChange) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatioChange.ProtoReflect.Descriptor instead.
+func (*RatioChange) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RatioChange) GetNumber() int64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *RatioChange) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *RatioChange) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *RatioChange) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *RatioChange) GetDeltas() []*RatioDelta {
+	if x != nil {
+		return x.Deltas
+	}
+	return nil
+}
+
+func (x *RatioChange) GetRollbackTo() int64 {
+	if x != nil && x.RollbackTo != nil {
+		return *x.RollbackTo
+	}
+	return 0
+}
+
+// RatioDelta is what a change did to the override of one node type.
+type RatioDelta struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node type.
+	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// The override before; absent if there was none.
+	From *RatioOverride `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	// The override after; absent if there is none.
+	To            *RatioOverride `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatioDelta) Reset() {
+	*x = RatioDelta{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatioDelta) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatioDelta) ProtoMessage() {}
+
+func (x *RatioDelta) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatioDelta.ProtoReflect.Descriptor instead.
+func (*RatioDelta) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RatioDelta) GetNodeType() string {
+	if x != nil {
+		return x.NodeType
+	}
+	return ""
+}
+
+func (x *RatioDelta) GetFrom() *RatioOverride {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *RatioDelta) GetTo() *RatioOverride {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+// RatioOverride is what an override says of a node type.
+type RatioOverride struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// CPU performance.
+	CpuPerf float64 `protobuf:"fixed64,1,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
+	// Memory performance.
+	MemoryPerf float64 `protobuf:"fixed64,2,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
+	// When it ends by itself; absent if it does not.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatioOverride) Reset() {
+	*x = RatioOverride{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatioOverride) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatioOverride) ProtoMessage() {}
+
+func (x *RatioOverride) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatioOverride.ProtoReflect.Descriptor instead.
+func (*RatioOverride) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *RatioOverride) GetCpuPerf() float64 {
+	if x != nil {
+		return x.CpuPerf
+	}
+	return 0
+}
+
+func (x *RatioOverride) GetMemoryPerf() float64 {
+	if x != nil {
+		return x.MemoryPerf
+	}
+	return 0
+}
+
+func (x *RatioOverride) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
+// RollbackRatiosRequest says which state to go back to.
+type RollbackRatiosRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the last change to keep; 0 is the state before the first one.
+	ToChange int64 `protobuf:"varint,1,opt,name=to_change,json=toChange,proto3" json:"to_change,omitempty"`
+	// Whether to change nothing, and tell what it would mean.
+	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Why, for those who read the history; one line of up to 512 bytes.
+	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Who asks, where the server does not know its callers; elsewhere it does not
+	// count. One line of up to 128 bytes.
+	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	// If set, the number of the newest change that the caller knows: ABORTED (reason
+	// ETAG_MISMATCH) if there is a newer one.
+	ExpectedNewestChange int64 `protobuf:"varint,5,opt,name=expected_newest_change,json=expectedNewestChange,proto3" json:"expected_newest_change,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *RollbackRatiosRequest) Reset() {
+	*x = RollbackRatiosRequest{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollbackRatiosRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollbackRatiosRequest) ProtoMessage() {}
+
+func (x *RollbackRatiosRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollbackRatiosRequest.ProtoReflect.Descriptor instead.
+func (*RollbackRatiosRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *RollbackRatiosRequest) GetToChange() int64 {
+	if x != nil {
+		return x.ToChange
+	}
+	return 0
+}
+
+func (x *RollbackRatiosRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *RollbackRatiosRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *RollbackRatiosRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *RollbackRatiosRequest) GetExpectedNewestChange() int64 {
+	if x != nil {
+		return x.ExpectedNewestChange
+	}
+	return 0
+}
+
+// RollbackRatiosResponse says what was changed.
+type RollbackRatiosResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change as the history has it; absent if nothing had to be changed. With
+	// validate_only it has no number.
+	Change *RatioChange `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
+	// What it would mean for the pods, with validate_only.
+	Impact        *Impact `protobuf:"bytes,2,opt,name=impact,proto3" json:"impact,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollbackRatiosResponse) Reset() {
+	*x = RollbackRatiosResponse{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollbackRatiosResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollbackRatiosResponse) ProtoMessage() {}
+
+func (x *RollbackRatiosResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollbackRatiosResponse.ProtoReflect.Descriptor instead.
+func (*RollbackRatiosResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *RollbackRatiosResponse) GetChange() *RatioChange {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+func (x *RollbackRatiosResponse) GetImpact() *Impact {
+	if x != nil {
+		return x.Impact
+	}
+	return nil
+}
+
 var File_workloadresizer_v1_ratio_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\n" +
-	"\x1eworkloadresizer/v1/ratio.proto\x12\x12workloadresizer.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x13\n" +
-	"\x11ListRatiosRequest\"\x80\x02\n" +
+	"\x1eworkloadresizer/v1/ratio.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/watch.proto\"\x13\n" +
+	"\x11ListRatiosRequest\"\xb5\x02\n" +
 	"\x12ListRatiosResponse\x121\n" +
 	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
 	"\x06bounds\x18\x03 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\tR\brevision\x129\n" +
-	"\asources\x18\x05 \x03(\v2\x1f.workloadresizer.v1.RatioSourceR\asources\".\n" +
-	"\x0fGetRatioRequest\x12\x1b\n" +
-	"\tnode_type\x18\x01 \x01(\tR\bnodeType\"_\n" +
+	"\asources\x18\x05 \x03(\v2\x1f.workloadresizer.v1.RatioSourceR\asources\x123\n" +
+	"\x05rules\x18\x06 \x03(\v2\x1d.workloadresizer.v1.RatioRuleR\x05rules\"\xb4\x01\n" +
+	"\tRatioRule\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
+	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
+	"\x06bounds\x18\x03 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\x121\n" +
+	"\x06ratios\x18\x04 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\"9\n" +
+	"\x0fGetRatioRequest\x12&\n" +
+	"\tnode_type\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\"_\n" +
 	"\x10GetRatioResponse\x12/\n" +
 	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\tR\brevision\"\xc4\x02\n" +
-	"\x05Ratio\x12\x1b\n" +
-	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12\x19\n" +
-	"\bcpu_perf\x18\x02 \x01(\x01R\acpuPerf\x12\x1f\n" +
-	"\vmemory_perf\x18\x03 \x01(\x01R\n" +
+	"\brevision\x18\x02 \x01(\tR\brevision\"\xf0\x03\n" +
+	"\x05Ratio\x12R\n" +
+	"\tnode_type\x18\x01 \x01(\tB5\xbaH2r0\x10\x01\x18?2*^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$R\bnodeType\x12+\n" +
+	"\bcpu_perf\x18\x02 \x01(\x01B\x10\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00R\acpuPerf\x121\n" +
+	"\vmemory_perf\x18\x03 \x01(\x01B\x10\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00R\n" +
 	"memoryPerf\x12\x1d\n" +
 	"\n" +
 	"cpu_factor\x18\x04 \x01(\x01R\tcpuFactor\x12#\n" +
@@ -702,20 +1888,25 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"provenance\x12B\n" +
 	"\n" +
 	"candidates\x18\b \x03(\v2\".workloadresizer.v1.RatioCandidateR\n" +
-	"candidates\"\x8c\x01\n" +
+	"candidates\x12\x12\n" +
+	"\x04etag\x18\t \x01(\tR\x04etag\x12;\n" +
+	"\vexpire_time\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\"\x8c\x01\n" +
 	"\x0eRatioCandidate\x12\x19\n" +
 	"\bcpu_perf\x18\x01 \x01(\x01R\acpuPerf\x12\x1f\n" +
 	"\vmemory_perf\x18\x02 \x01(\x01R\n" +
 	"memoryPerf\x12>\n" +
 	"\n" +
 	"provenance\x18\x03 \x01(\v2\x1e.workloadresizer.v1.ProvenanceR\n" +
-	"provenance\"y\n" +
+	"provenance\"\x91\x01\n" +
 	"\n" +
 	"Provenance\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12;\n" +
 	"\vupdate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\x12\x16\n" +
-	"\x06author\x18\x03 \x01(\tR\x06author\"\x97\x01\n" +
+	"\x06author\x18\x03 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x97\x01\n" +
 	"\vRatioSource\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\ahealthy\x18\x02 \x01(\bR\ahealthy\x12\x18\n" +
@@ -723,14 +1914,98 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x0elast_good_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\flastGoodTime\"x\n" +
 	"\x06Bounds\x123\n" +
 	"\x03cpu\x18\x01 \x01(\v2!.workloadresizer.v1.QuantityRangeR\x03cpu\x129\n" +
-	"\x06memory\x18\x02 \x01(\v2!.workloadresizer.v1.QuantityRangeR\x06memory\"3\n" +
-	"\rQuantityRange\x12\x10\n" +
-	"\x03min\x18\x01 \x01(\tR\x03min\x12\x10\n" +
-	"\x03max\x18\x02 \x01(\tR\x03max2\xc2\x01\n" +
+	"\x06memory\x18\x02 \x01(\v2!.workloadresizer.v1.QuantityRangeR\x06memory\"E\n" +
+	"\rQuantityRange\x12\x19\n" +
+	"\x03min\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03min\x12\x19\n" +
+	"\x03max\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03max\"\x98\x02\n" +
+	"\x12UpdateRatioRequest\x127\n" +
+	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioB\x06\xbaH\x03\xc8\x01\x01R\x05ratio\x12;\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask\x12#\n" +
+	"\rallow_missing\x18\x03 \x01(\bR\fallowMissing\x12#\n" +
+	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\x12 \n" +
+	"\x06reason\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
+	"\x06author\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\"\xb3\x01\n" +
+	"\x13UpdateRatioResponse\x12/\n" +
+	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x127\n" +
+	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
+	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\xd4\x01\n" +
+	"\x18BatchUpdateRatiosRequest\x12O\n" +
+	"\brequests\x18\x01 \x03(\v2&.workloadresizer.v1.UpdateRatioRequestB\v\xbaH\b\x92\x01\x05\b\x01\x10\xf4\x03R\brequests\x12#\n" +
+	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12 \n" +
+	"\x06reason\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
+	"\x06author\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\"\xbb\x01\n" +
+	"\x19BatchUpdateRatiosResponse\x121\n" +
+	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x127\n" +
+	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
+	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\x93\x02\n" +
+	"\x12DeleteRatioRequest\x12R\n" +
+	"\tnode_type\x18\x01 \x01(\tB5\xbaH2r0\x10\x01\x18?2*^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$R\bnodeType\x12\x1b\n" +
+	"\x04etag\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x04etag\x12#\n" +
+	"\rallow_missing\x18\x03 \x01(\bR\fallowMissing\x12#\n" +
+	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\x12 \n" +
+	"\x06reason\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
+	"\x06author\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\"\xb3\x01\n" +
+	"\x13DeleteRatioResponse\x12/\n" +
+	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x127\n" +
+	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
+	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"A\n" +
+	"\x12WatchRatiosRequest\x12+\n" +
+	"\fresume_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\vresumeToken\"\xbd\x01\n" +
+	"\x13WatchRatiosResponse\x126\n" +
+	"\x04type\x18\x01 \x01(\x0e2\".workloadresizer.v1.WatchEventTypeR\x04type\x12/\n" +
+	"\x05ratio\x18\x02 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12\x1a\n" +
+	"\brevision\x18\x03 \x01(\tR\brevision\x12!\n" +
+	"\fresume_token\x18\x04 \x01(\tR\vresumeToken\"\x91\x01\n" +
+	"\x17ListRatioChangesRequest\x12$\n" +
+	"\tnode_type\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\bnodeType\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tpageToken\"}\n" +
+	"\x18ListRatioChangesResponse\x129\n" +
+	"\achanges\x18\x01 \x03(\v2\x1f.workloadresizer.v1.RatioChangeR\achanges\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x80\x02\n" +
+	"\vRatioChange\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x03R\x06number\x12;\n" +
+	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12\x16\n" +
+	"\x06author\x18\x03 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x126\n" +
+	"\x06deltas\x18\x05 \x03(\v2\x1e.workloadresizer.v1.RatioDeltaR\x06deltas\x12$\n" +
+	"\vrollback_to\x18\x06 \x01(\x03H\x00R\n" +
+	"rollbackTo\x88\x01\x01B\x0e\n" +
+	"\f_rollback_to\"\x93\x01\n" +
+	"\n" +
+	"RatioDelta\x12\x1b\n" +
+	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x125\n" +
+	"\x04from\x18\x02 \x01(\v2!.workloadresizer.v1.RatioOverrideR\x04from\x121\n" +
+	"\x02to\x18\x03 \x01(\v2!.workloadresizer.v1.RatioOverrideR\x02to\"\x88\x01\n" +
+	"\rRatioOverride\x12\x19\n" +
+	"\bcpu_perf\x18\x01 \x01(\x01R\acpuPerf\x12\x1f\n" +
+	"\vmemory_perf\x18\x02 \x01(\x01R\n" +
+	"memoryPerf\x12;\n" +
+	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\"\xe5\x01\n" +
+	"\x15RollbackRatiosRequest\x12$\n" +
+	"\tto_change\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\btoChange\x12#\n" +
+	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12 \n" +
+	"\x06reason\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
+	"\x06author\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12=\n" +
+	"\x16expected_newest_change\x18\x05 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x14expectedNewestChange\"\x85\x01\n" +
+	"\x16RollbackRatiosResponse\x127\n" +
+	"\x06change\x18\x01 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
+	"\x06impact\x18\x02 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact2\xae\x06\n" +
 	"\fRatioService\x12[\n" +
 	"\n" +
 	"ListRatios\x12%.workloadresizer.v1.ListRatiosRequest\x1a&.workloadresizer.v1.ListRatiosResponse\x12U\n" +
-	"\bGetRatio\x12#.workloadresizer.v1.GetRatioRequest\x1a$.workloadresizer.v1.GetRatioResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"\bGetRatio\x12#.workloadresizer.v1.GetRatioRequest\x1a$.workloadresizer.v1.GetRatioResponse\x12^\n" +
+	"\vUpdateRatio\x12&.workloadresizer.v1.UpdateRatioRequest\x1a'.workloadresizer.v1.UpdateRatioResponse\x12p\n" +
+	"\x11BatchUpdateRatios\x12,.workloadresizer.v1.BatchUpdateRatiosRequest\x1a-.workloadresizer.v1.BatchUpdateRatiosResponse\x12^\n" +
+	"\vDeleteRatio\x12&.workloadresizer.v1.DeleteRatioRequest\x1a'.workloadresizer.v1.DeleteRatioResponse\x12`\n" +
+	"\vWatchRatios\x12&.workloadresizer.v1.WatchRatiosRequest\x1a'.workloadresizer.v1.WatchRatiosResponse0\x01\x12m\n" +
+	"\x10ListRatioChanges\x12+.workloadresizer.v1.ListRatioChangesRequest\x1a,.workloadresizer.v1.ListRatioChangesResponse\x12g\n" +
+	"\x0eRollbackRatios\x12).workloadresizer.v1.RollbackRatiosRequest\x1a*.workloadresizer.v1.RollbackRatiosResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_ratio_proto_rawDescOnce sync.Once
@@ -744,41 +2019,98 @@ func file_workloadresizer_v1_ratio_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_ratio_proto_rawDescData
 }
 
-var file_workloadresizer_v1_ratio_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_workloadresizer_v1_ratio_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_workloadresizer_v1_ratio_proto_goTypes = []any{
-	(*ListRatiosRequest)(nil),     // 0: workloadresizer.v1.ListRatiosRequest
-	(*ListRatiosResponse)(nil),    // 1: workloadresizer.v1.ListRatiosResponse
-	(*GetRatioRequest)(nil),       // 2: workloadresizer.v1.GetRatioRequest
-	(*GetRatioResponse)(nil),      // 3: workloadresizer.v1.GetRatioResponse
-	(*Ratio)(nil),                 // 4: workloadresizer.v1.Ratio
-	(*RatioCandidate)(nil),        // 5: workloadresizer.v1.RatioCandidate
-	(*Provenance)(nil),            // 6: workloadresizer.v1.Provenance
-	(*RatioSource)(nil),           // 7: workloadresizer.v1.RatioSource
-	(*Bounds)(nil),                // 8: workloadresizer.v1.Bounds
-	(*QuantityRange)(nil),         // 9: workloadresizer.v1.QuantityRange
-	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
+	(*ListRatiosRequest)(nil),         // 0: workloadresizer.v1.ListRatiosRequest
+	(*ListRatiosResponse)(nil),        // 1: workloadresizer.v1.ListRatiosResponse
+	(*RatioRule)(nil),                 // 2: workloadresizer.v1.RatioRule
+	(*GetRatioRequest)(nil),           // 3: workloadresizer.v1.GetRatioRequest
+	(*GetRatioResponse)(nil),          // 4: workloadresizer.v1.GetRatioResponse
+	(*Ratio)(nil),                     // 5: workloadresizer.v1.Ratio
+	(*RatioCandidate)(nil),            // 6: workloadresizer.v1.RatioCandidate
+	(*Provenance)(nil),                // 7: workloadresizer.v1.Provenance
+	(*RatioSource)(nil),               // 8: workloadresizer.v1.RatioSource
+	(*Bounds)(nil),                    // 9: workloadresizer.v1.Bounds
+	(*QuantityRange)(nil),             // 10: workloadresizer.v1.QuantityRange
+	(*UpdateRatioRequest)(nil),        // 11: workloadresizer.v1.UpdateRatioRequest
+	(*UpdateRatioResponse)(nil),       // 12: workloadresizer.v1.UpdateRatioResponse
+	(*BatchUpdateRatiosRequest)(nil),  // 13: workloadresizer.v1.BatchUpdateRatiosRequest
+	(*BatchUpdateRatiosResponse)(nil), // 14: workloadresizer.v1.BatchUpdateRatiosResponse
+	(*DeleteRatioRequest)(nil),        // 15: workloadresizer.v1.DeleteRatioRequest
+	(*DeleteRatioResponse)(nil),       // 16: workloadresizer.v1.DeleteRatioResponse
+	(*WatchRatiosRequest)(nil),        // 17: workloadresizer.v1.WatchRatiosRequest
+	(*WatchRatiosResponse)(nil),       // 18: workloadresizer.v1.WatchRatiosResponse
+	(*ListRatioChangesRequest)(nil),   // 19: workloadresizer.v1.ListRatioChangesRequest
+	(*ListRatioChangesResponse)(nil),  // 20: workloadresizer.v1.ListRatioChangesResponse
+	(*RatioChange)(nil),               // 21: workloadresizer.v1.RatioChange
+	(*RatioDelta)(nil),                // 22: workloadresizer.v1.RatioDelta
+	(*RatioOverride)(nil),             // 23: workloadresizer.v1.RatioOverride
+	(*RollbackRatiosRequest)(nil),     // 24: workloadresizer.v1.RollbackRatiosRequest
+	(*RollbackRatiosResponse)(nil),    // 25: workloadresizer.v1.RollbackRatiosResponse
+	(*timestamppb.Timestamp)(nil),     // 26: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),     // 27: google.protobuf.FieldMask
+	(*Impact)(nil),                    // 28: workloadresizer.v1.Impact
+	(WatchEventType)(0),               // 29: workloadresizer.v1.WatchEventType
 }
 var file_workloadresizer_v1_ratio_proto_depIdxs = []int32{
-	4,  // 0: workloadresizer.v1.ListRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
-	8,  // 1: workloadresizer.v1.ListRatiosResponse.bounds:type_name -> workloadresizer.v1.Bounds
-	7,  // 2: workloadresizer.v1.ListRatiosResponse.sources:type_name -> workloadresizer.v1.RatioSource
-	4,  // 3: workloadresizer.v1.GetRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	6,  // 4: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
-	5,  // 5: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
-	6,  // 6: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
-	10, // 7: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
-	10, // 8: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
-	9,  // 9: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
-	9,  // 10: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
-	0,  // 11: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
-	2,  // 12: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
-	1,  // 13: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
-	3,  // 14: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
-	13, // [13:15] is the sub-list for method output_type
-	11, // [11:13] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	5,  // 0: workloadresizer.v1.ListRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
+	9,  // 1: workloadresizer.v1.ListRatiosResponse.bounds:type_name -> workloadresizer.v1.Bounds
+	8,  // 2: workloadresizer.v1.ListRatiosResponse.sources:type_name -> workloadresizer.v1.RatioSource
+	2,  // 3: workloadresizer.v1.ListRatiosResponse.rules:type_name -> workloadresizer.v1.RatioRule
+	9,  // 4: workloadresizer.v1.RatioRule.bounds:type_name -> workloadresizer.v1.Bounds
+	5,  // 5: workloadresizer.v1.RatioRule.ratios:type_name -> workloadresizer.v1.Ratio
+	5,  // 6: workloadresizer.v1.GetRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	7,  // 7: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
+	6,  // 8: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
+	26, // 9: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
+	7,  // 10: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
+	26, // 11: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
+	26, // 12: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
+	10, // 13: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
+	10, // 14: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
+	5,  // 15: workloadresizer.v1.UpdateRatioRequest.ratio:type_name -> workloadresizer.v1.Ratio
+	27, // 16: workloadresizer.v1.UpdateRatioRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 17: workloadresizer.v1.UpdateRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	21, // 18: workloadresizer.v1.UpdateRatioResponse.change:type_name -> workloadresizer.v1.RatioChange
+	28, // 19: workloadresizer.v1.UpdateRatioResponse.impact:type_name -> workloadresizer.v1.Impact
+	11, // 20: workloadresizer.v1.BatchUpdateRatiosRequest.requests:type_name -> workloadresizer.v1.UpdateRatioRequest
+	5,  // 21: workloadresizer.v1.BatchUpdateRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
+	21, // 22: workloadresizer.v1.BatchUpdateRatiosResponse.change:type_name -> workloadresizer.v1.RatioChange
+	28, // 23: workloadresizer.v1.BatchUpdateRatiosResponse.impact:type_name -> workloadresizer.v1.Impact
+	5,  // 24: workloadresizer.v1.DeleteRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	21, // 25: workloadresizer.v1.DeleteRatioResponse.change:type_name -> workloadresizer.v1.RatioChange
+	28, // 26: workloadresizer.v1.DeleteRatioResponse.impact:type_name -> workloadresizer.v1.Impact
+	29, // 27: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	5,  // 28: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	21, // 29: workloadresizer.v1.ListRatioChangesResponse.changes:type_name -> workloadresizer.v1.RatioChange
+	26, // 30: workloadresizer.v1.RatioChange.create_time:type_name -> google.protobuf.Timestamp
+	22, // 31: workloadresizer.v1.RatioChange.deltas:type_name -> workloadresizer.v1.RatioDelta
+	23, // 32: workloadresizer.v1.RatioDelta.from:type_name -> workloadresizer.v1.RatioOverride
+	23, // 33: workloadresizer.v1.RatioDelta.to:type_name -> workloadresizer.v1.RatioOverride
+	26, // 34: workloadresizer.v1.RatioOverride.expire_time:type_name -> google.protobuf.Timestamp
+	21, // 35: workloadresizer.v1.RollbackRatiosResponse.change:type_name -> workloadresizer.v1.RatioChange
+	28, // 36: workloadresizer.v1.RollbackRatiosResponse.impact:type_name -> workloadresizer.v1.Impact
+	0,  // 37: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
+	3,  // 38: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
+	11, // 39: workloadresizer.v1.RatioService.UpdateRatio:input_type -> workloadresizer.v1.UpdateRatioRequest
+	13, // 40: workloadresizer.v1.RatioService.BatchUpdateRatios:input_type -> workloadresizer.v1.BatchUpdateRatiosRequest
+	15, // 41: workloadresizer.v1.RatioService.DeleteRatio:input_type -> workloadresizer.v1.DeleteRatioRequest
+	17, // 42: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
+	19, // 43: workloadresizer.v1.RatioService.ListRatioChanges:input_type -> workloadresizer.v1.ListRatioChangesRequest
+	24, // 44: workloadresizer.v1.RatioService.RollbackRatios:input_type -> workloadresizer.v1.RollbackRatiosRequest
+	1,  // 45: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
+	4,  // 46: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
+	12, // 47: workloadresizer.v1.RatioService.UpdateRatio:output_type -> workloadresizer.v1.UpdateRatioResponse
+	14, // 48: workloadresizer.v1.RatioService.BatchUpdateRatios:output_type -> workloadresizer.v1.BatchUpdateRatiosResponse
+	16, // 49: workloadresizer.v1.RatioService.DeleteRatio:output_type -> workloadresizer.v1.DeleteRatioResponse
+	18, // 50: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
+	20, // 51: workloadresizer.v1.RatioService.ListRatioChanges:output_type -> workloadresizer.v1.ListRatioChangesResponse
+	25, // 52: workloadresizer.v1.RatioService.RollbackRatios:output_type -> workloadresizer.v1.RollbackRatiosResponse
+	45, // [45:53] is the sub-list for method output_type
+	37, // [37:45] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_ratio_proto_init() }
@@ -786,13 +2118,16 @@ func file_workloadresizer_v1_ratio_proto_init() {
 	if File_workloadresizer_v1_ratio_proto != nil {
 		return
 	}
+	file_workloadresizer_v1_impact_proto_init()
+	file_workloadresizer_v1_watch_proto_init()
+	file_workloadresizer_v1_ratio_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_ratio_proto_rawDesc), len(file_workloadresizer_v1_ratio_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -6,6 +6,16 @@
 
 // workloadresizer.v1 is the API of workload-resizer: what the performance
 // ratios of the node types are, and what they mean for the pods of a cluster.
+//
+// An error has a google.rpc.ErrorInfo with a reason. Methods name those of their
+// own; any method answers INVALID_ARGUMENT (reason INVALID_ARGUMENT) if a field of
+// the request is missing or bad; UNAUTHENTICATED (reason CREDENTIALS_MISSING or
+// CREDENTIALS_INVALID) if it is not told who calls; UNAVAILABLE (reason
+// IDENTITY_NOT_READY) while that cannot be found out; PERMISSION_DENIED (reason
+// NOT_AUTHORIZED, or by a bug of the server METHOD_NOT_AUTHORIZED) if the caller has
+// no right to it; RESOURCE_EXHAUSTED (reason RATE_LIMITED) if the caller makes too
+// many calls; FAILED_PRECONDITION (reason STANDALONE) if it needs a cluster and the
+// server has none; and INTERNAL (reason INTERNAL) by a bug of the server.
 
 package workloadresizerv1
 
@@ -22,8 +32,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	RatioService_ListRatios_FullMethodName = "/workloadresizer.v1.RatioService/ListRatios"
-	RatioService_GetRatio_FullMethodName   = "/workloadresizer.v1.RatioService/GetRatio"
+	RatioService_ListRatios_FullMethodName        = "/workloadresizer.v1.RatioService/ListRatios"
+	RatioService_GetRatio_FullMethodName          = "/workloadresizer.v1.RatioService/GetRatio"
+	RatioService_UpdateRatio_FullMethodName       = "/workloadresizer.v1.RatioService/UpdateRatio"
+	RatioService_BatchUpdateRatios_FullMethodName = "/workloadresizer.v1.RatioService/BatchUpdateRatios"
+	RatioService_DeleteRatio_FullMethodName       = "/workloadresizer.v1.RatioService/DeleteRatio"
+	RatioService_WatchRatios_FullMethodName       = "/workloadresizer.v1.RatioService/WatchRatios"
+	RatioService_ListRatioChanges_FullMethodName  = "/workloadresizer.v1.RatioService/ListRatioChanges"
+	RatioService_RollbackRatios_FullMethodName    = "/workloadresizer.v1.RatioService/RollbackRatios"
 )
 
 // RatioServiceClient is the client API for RatioService service.
@@ -31,7 +47,20 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // RatioService answers which performance ratio each node type has, where that
-// ratio comes from, and whether its sources are well.
+// ratio comes from, and whether its sources are well; and changes ratios.
+//
+// Writes go to the override source alone, which by default decides before all
+// others; what others say of a node type decides again when its override is
+// deleted. They answer FAILED_PRECONDITION (reason OVERRIDES_DISABLED,
+// OVERRIDES_MISSING, OVERRIDES_INVALID, OVERRIDES_REFUSED or READ_ONLY) if the
+// server does not use that source, if the ConfigMap of it does not exist or
+// cannot be understood, if the API server refuses to have it changed, or if the
+// server runs with --dry-run; UNAVAILABLE (reason OVERRIDES_NOT_READY) while it
+// cannot be read or written; RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES) if no
+// more can be stored; UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table
+// yet. With validate_only they answer what they would otherwise, as far as that is
+// known before the write, and what it would mean for the pods; UNAVAILABLE (reason
+// CACHE_NOT_READY) while the pods are not known.
 type RatioServiceClient interface {
 	// ListRatios returns the table that pods are sized by now, with the state of
 	// the sources it was made from.
@@ -44,6 +73,48 @@ type RatioServiceClient interface {
 	// NOT_FOUND (reason NODE_TYPE_UNKNOWN) if the table does not name the type,
 	// UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table yet.
 	GetRatio(ctx context.Context, in *GetRatioRequest, opts ...grpc.CallOption) (*GetRatioResponse, error)
+	// UpdateRatio sets the override of one node type.
+	//
+	// NOT_FOUND (reason NODE_TYPE_UNKNOWN) if the table does not name the type and
+	// allow_missing is not set, ABORTED (reason ETAG_MISMATCH) if somebody else has
+	// changed it since the etag was read, INVALID_ARGUMENT if the ratio cannot be.
+	UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error)
+	// BatchUpdateRatios sets the overrides of several node types, all or none.
+	//
+	// Errors as for UpdateRatio; the message names the node type.
+	BatchUpdateRatios(ctx context.Context, in *BatchUpdateRatiosRequest, opts ...grpc.CallOption) (*BatchUpdateRatiosResponse, error)
+	// DeleteRatio deletes the override of one node type, so that the next source
+	// that names the type decides again.
+	//
+	// NOT_FOUND (reason NO_OVERRIDE) if there is none and allow_missing is not set,
+	// ABORTED (reason ETAG_MISMATCH) as for UpdateRatio, FAILED_PRECONDITION (reason
+	// BASELINE_IN_USE) if the type is the baseline and no other source names it.
+	DeleteRatio(ctx context.Context, in *DeleteRatioRequest, opts ...grpc.CallOption) (*DeleteRatioResponse, error)
+	// WatchRatios sends the present ratios, a bookmark, and from then on every
+	// change. Each message after the present state has a token to go on from.
+	//
+	// OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED) if the token is too old or from
+	// another replica: watch again without one. RESOURCE_EXHAUSTED (reason
+	// WATCH_TOO_SLOW) if the caller does not read as fast as things change: it can
+	// go on from its last token. RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES) if the
+	// caller has too many already. UNAVAILABLE (reason RATIOS_NOT_READY) while there
+	// is no table yet, or (reason SHUTTING_DOWN) if the server ends: go on at another
+	// one.
+	WatchRatios(ctx context.Context, in *WatchRatiosRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRatiosResponse], error)
+	// ListRatioChanges returns the changes of the overrides, the newest first, as
+	// far back as they are kept.
+	//
+	// INVALID_ARGUMENT if the page token cannot be, FAILED_PRECONDITION (reason
+	// OVERRIDES_DISABLED) if the server does not use the override source, UNAVAILABLE
+	// (reason OVERRIDES_NOT_READY) while it was not read yet.
+	ListRatioChanges(ctx context.Context, in *ListRatioChangesRequest, opts ...grpc.CallOption) (*ListRatioChangesResponse, error)
+	// RollbackRatios makes the overrides what they were right after a change. It is
+	// a change itself.
+	//
+	// OUT_OF_RANGE (reason CHANGE_NOT_KEPT) if that is too long ago or there was no
+	// such change, ABORTED (reason ETAG_MISMATCH) if there is a newer change than the
+	// caller knows, FAILED_PRECONDITION (reason BASELINE_IN_USE) as for DeleteRatio.
+	RollbackRatios(ctx context.Context, in *RollbackRatiosRequest, opts ...grpc.CallOption) (*RollbackRatiosResponse, error)
 }
 
 type ratioServiceClient struct {
@@ -74,12 +145,94 @@ func (c *ratioServiceClient) GetRatio(ctx context.Context, in *GetRatioRequest, 
 	return out, nil
 }
 
+func (c *ratioServiceClient) UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateRatioResponse)
+	err := c.cc.Invoke(ctx, RatioService_UpdateRatio_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ratioServiceClient) BatchUpdateRatios(ctx context.Context, in *BatchUpdateRatiosRequest, opts ...grpc.CallOption) (*BatchUpdateRatiosResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BatchUpdateRatiosResponse)
+	err := c.cc.Invoke(ctx, RatioService_BatchUpdateRatios_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ratioServiceClient) DeleteRatio(ctx context.Context, in *DeleteRatioRequest, opts ...grpc.CallOption) (*DeleteRatioResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteRatioResponse)
+	err := c.cc.Invoke(ctx, RatioService_DeleteRatio_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ratioServiceClient) WatchRatios(ctx context.Context, in *WatchRatiosRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRatiosResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &RatioService_ServiceDesc.Streams[0], RatioService_WatchRatios_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchRatiosRequest, WatchRatiosResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RatioService_WatchRatiosClient = grpc.ServerStreamingClient[WatchRatiosResponse]
+
+func (c *ratioServiceClient) ListRatioChanges(ctx context.Context, in *ListRatioChangesRequest, opts ...grpc.CallOption) (*ListRatioChangesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRatioChangesResponse)
+	err := c.cc.Invoke(ctx, RatioService_ListRatioChanges_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ratioServiceClient) RollbackRatios(ctx context.Context, in *RollbackRatiosRequest, opts ...grpc.CallOption) (*RollbackRatiosResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RollbackRatiosResponse)
+	err := c.cc.Invoke(ctx, RatioService_RollbackRatios_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RatioServiceServer is the server API for RatioService service.
 // All implementations must embed UnimplementedRatioServiceServer
 // for forward compatibility.
 //
 // RatioService answers which performance ratio each node type has, where that
-// ratio comes from, and whether its sources are well.
+// ratio comes from, and whether its sources are well; and changes ratios.
+//
+// Writes go to the override source alone, which by default decides before all
+// others; what others say of a node type decides again when its override is
+// deleted. They answer FAILED_PRECONDITION (reason OVERRIDES_DISABLED,
+// OVERRIDES_MISSING, OVERRIDES_INVALID, OVERRIDES_REFUSED or READ_ONLY) if the
+// server does not use that source, if the ConfigMap of it does not exist or
+// cannot be understood, if the API server refuses to have it changed, or if the
+// server runs with --dry-run; UNAVAILABLE (reason OVERRIDES_NOT_READY) while it
+// cannot be read or written; RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES) if no
+// more can be stored; UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table
+// yet. With validate_only they answer what they would otherwise, as far as that is
+// known before the write, and what it would mean for the pods; UNAVAILABLE (reason
+// CACHE_NOT_READY) while the pods are not known.
 type RatioServiceServer interface {
 	// ListRatios returns the table that pods are sized by now, with the state of
 	// the sources it was made from.
@@ -92,6 +245,48 @@ type RatioServiceServer interface {
 	// NOT_FOUND (reason NODE_TYPE_UNKNOWN) if the table does not name the type,
 	// UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table yet.
 	GetRatio(context.Context, *GetRatioRequest) (*GetRatioResponse, error)
+	// UpdateRatio sets the override of one node type.
+	//
+	// NOT_FOUND (reason NODE_TYPE_UNKNOWN) if the table does not name the type and
+	// allow_missing is not set, ABORTED (reason ETAG_MISMATCH) if somebody else has
+	// changed it since the etag was read, INVALID_ARGUMENT if the ratio cannot be.
+	UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error)
+	// BatchUpdateRatios sets the overrides of several node types, all or none.
+	//
+	// Errors as for UpdateRatio; the message names the node type.
+	BatchUpdateRatios(context.Context, *BatchUpdateRatiosRequest) (*BatchUpdateRatiosResponse, error)
+	// DeleteRatio deletes the override of one node type, so that the next source
+	// that names the type decides again.
+	//
+	// NOT_FOUND (reason NO_OVERRIDE) if there is none and allow_missing is not set,
+	// ABORTED (reason ETAG_MISMATCH) as for UpdateRatio, FAILED_PRECONDITION (reason
+	// BASELINE_IN_USE) if the type is the baseline and no other source names it.
+	DeleteRatio(context.Context, *DeleteRatioRequest) (*DeleteRatioResponse, error)
+	// WatchRatios sends the present ratios, a bookmark, and from then on every
+	// change. Each message after the present state has a token to go on from.
+	//
+	// OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED) if the token is too old or from
+	// another replica: watch again without one. RESOURCE_EXHAUSTED (reason
+	// WATCH_TOO_SLOW) if the caller does not read as fast as things change: it can
+	// go on from its last token. RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES) if the
+	// caller has too many already. UNAVAILABLE (reason RATIOS_NOT_READY) while there
+	// is no table yet, or (reason SHUTTING_DOWN) if the server ends: go on at another
+	// one.
+	WatchRatios(*WatchRatiosRequest, grpc.ServerStreamingServer[WatchRatiosResponse]) error
+	// ListRatioChanges returns the changes of the overrides, the newest first, as
+	// far back as they are kept.
+	//
+	// INVALID_ARGUMENT if the page token cannot be, FAILED_PRECONDITION (reason
+	// OVERRIDES_DISABLED) if the server does not use the override source, UNAVAILABLE
+	// (reason OVERRIDES_NOT_READY) while it was not read yet.
+	ListRatioChanges(context.Context, *ListRatioChangesRequest) (*ListRatioChangesResponse, error)
+	// RollbackRatios makes the overrides what they were right after a change. It is
+	// a change itself.
+	//
+	// OUT_OF_RANGE (reason CHANGE_NOT_KEPT) if that is too long ago or there was no
+	// such change, ABORTED (reason ETAG_MISMATCH) if there is a newer change than the
+	// caller knows, FAILED_PRECONDITION (reason BASELINE_IN_USE) as for DeleteRatio.
+	RollbackRatios(context.Context, *RollbackRatiosRequest) (*RollbackRatiosResponse, error)
 	mustEmbedUnimplementedRatioServiceServer()
 }
 
@@ -107,6 +302,24 @@ func (UnimplementedRatioServiceServer) ListRatios(context.Context, *ListRatiosRe
 }
 func (UnimplementedRatioServiceServer) GetRatio(context.Context, *GetRatioRequest) (*GetRatioResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRatio not implemented")
+}
+func (UnimplementedRatioServiceServer) UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateRatio not implemented")
+}
+func (UnimplementedRatioServiceServer) BatchUpdateRatios(context.Context, *BatchUpdateRatiosRequest) (*BatchUpdateRatiosResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BatchUpdateRatios not implemented")
+}
+func (UnimplementedRatioServiceServer) DeleteRatio(context.Context, *DeleteRatioRequest) (*DeleteRatioResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteRatio not implemented")
+}
+func (UnimplementedRatioServiceServer) WatchRatios(*WatchRatiosRequest, grpc.ServerStreamingServer[WatchRatiosResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchRatios not implemented")
+}
+func (UnimplementedRatioServiceServer) ListRatioChanges(context.Context, *ListRatioChangesRequest) (*ListRatioChangesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRatioChanges not implemented")
+}
+func (UnimplementedRatioServiceServer) RollbackRatios(context.Context, *RollbackRatiosRequest) (*RollbackRatiosResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RollbackRatios not implemented")
 }
 func (UnimplementedRatioServiceServer) mustEmbedUnimplementedRatioServiceServer() {}
 func (UnimplementedRatioServiceServer) testEmbeddedByValue()                      {}
@@ -165,6 +378,107 @@ func _RatioService_GetRatio_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RatioService_UpdateRatio_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateRatioRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RatioServiceServer).UpdateRatio(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RatioService_UpdateRatio_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RatioServiceServer).UpdateRatio(ctx, req.(*UpdateRatioRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RatioService_BatchUpdateRatios_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BatchUpdateRatiosRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RatioServiceServer).BatchUpdateRatios(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RatioService_BatchUpdateRatios_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RatioServiceServer).BatchUpdateRatios(ctx, req.(*BatchUpdateRatiosRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RatioService_DeleteRatio_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteRatioRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RatioServiceServer).DeleteRatio(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RatioService_DeleteRatio_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RatioServiceServer).DeleteRatio(ctx, req.(*DeleteRatioRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RatioService_WatchRatios_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchRatiosRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(RatioServiceServer).WatchRatios(m, &grpc.GenericServerStream[WatchRatiosRequest, WatchRatiosResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RatioService_WatchRatiosServer = grpc.ServerStreamingServer[WatchRatiosResponse]
+
+func _RatioService_ListRatioChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRatioChangesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RatioServiceServer).ListRatioChanges(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RatioService_ListRatioChanges_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RatioServiceServer).ListRatioChanges(ctx, req.(*ListRatioChangesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RatioService_RollbackRatios_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RollbackRatiosRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RatioServiceServer).RollbackRatios(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RatioService_RollbackRatios_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RatioServiceServer).RollbackRatios(ctx, req.(*RollbackRatiosRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // RatioService_ServiceDesc is the grpc.ServiceDesc for RatioService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -180,7 +494,33 @@ var RatioService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "GetRatio",
 			Handler:    _RatioService_GetRatio_Handler,
 		},
+		{
+			MethodName: "UpdateRatio",
+			Handler:    _RatioService_UpdateRatio_Handler,
+		},
+		{
+			MethodName: "BatchUpdateRatios",
+			Handler:    _RatioService_BatchUpdateRatios_Handler,
+		},
+		{
+			MethodName: "DeleteRatio",
+			Handler:    _RatioService_DeleteRatio_Handler,
+		},
+		{
+			MethodName: "ListRatioChanges",
+			Handler:    _RatioService_ListRatioChanges_Handler,
+		},
+		{
+			MethodName: "RollbackRatios",
+			Handler:    _RatioService_RollbackRatios_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchRatios",
+			Handler:       _RatioService_WatchRatios_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "workloadresizer/v1/ratio.proto",
 }

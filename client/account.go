@@ -1,0 +1,60 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+)
+
+// accountTokenLife is how long a token is requested for. The API server gives none
+// for less than ten minutes.
+const accountTokenLife = 15 * time.Minute
+
+// accountToken is the token of a ServiceAccount, requested anew when four fifths
+// of its life are over.
+type accountToken struct {
+	// request returns a token and when it expires.
+	request func(context.Context) (string, time.Time, error)
+
+	mu      sync.Mutex
+	token   string
+	renewAt time.Time
+}
+
+func newAccountToken(core corev1client.ServiceAccountsGetter, account types.NamespacedName, audience string) *accountToken {
+	seconds := int64(accountTokenLife / time.Second)
+	return &accountToken{request: func(ctx context.Context) (string, time.Time, error) {
+		answer, err := core.ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, &authenticationv1.TokenRequest{
+			Spec: authenticationv1.TokenRequestSpec{Audiences: []string{audience}, ExpirationSeconds: &seconds},
+		}, metav1.CreateOptions{})
+		switch {
+		case apierrors.IsForbidden(err):
+			return "", time.Time{}, fmt.Errorf("request a token of ServiceAccount %s: you need the right to create serviceaccounts/token there: %w", account, err)
+		case err != nil:
+			return "", time.Time{}, fmt.Errorf("request a token of ServiceAccount %s: %w", account, err)
+		}
+		return answer.Status.Token, answer.Status.ExpirationTimestamp.Time, nil
+	}}
+}
+
+func (a *accountToken) get(ctx context.Context) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	if now.Before(a.renewAt) {
+		return a.token, nil
+	}
+	token, expiry, err := a.request(ctx)
+	if err != nil {
+		return "", err
+	}
+	a.token, a.renewAt = token, now.Add(expiry.Sub(now)*4/5)
+	return token, nil
+}

@@ -1,0 +1,51 @@
+package client
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+)
+
+func TestReadyPods(t *testing.T) {
+	port := func(name string, number int32) discoveryv1.EndpointPort {
+		return discoveryv1.EndpointPort{Name: &name, Port: &number}
+	}
+	endpoint := func(kind, name string, ready *bool) discoveryv1.Endpoint {
+		return discoveryv1.Endpoint{Conditions: discoveryv1.EndpointConditions{Ready: ready}, TargetRef: &corev1.ObjectReference{Kind: kind, Name: name}}
+	}
+	yes, no := new(true), new(false)
+	slice := func(ports []discoveryv1.EndpointPort, endpoints ...discoveryv1.Endpoint) discoveryv1.EndpointSlice {
+		return discoveryv1.EndpointSlice{Ports: ports, Endpoints: endpoints}
+	}
+	only := []discoveryv1.EndpointPort{port("", 7443)}
+	for _, tc := range []struct {
+		name   string
+		slices []discoveryv1.EndpointSlice
+		want   []backend
+	}{
+		{"no slices, no pods", nil, nil},
+		{"ready ones alone, and those that do not say", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes), endpoint("Pod", "b", no), endpoint("Pod", "c", nil))}, []backend{{"a", 7443}, {"c", 7443}}},
+		{"nothing but pods", []discoveryv1.EndpointSlice{slice(only, endpoint("Node", "a", yes), discoveryv1.Endpoint{})}, nil},
+		{"a pod of two address families once", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes)), slice(only, endpoint("Pod", "a", yes))}, []backend{{"a", 7443}}},
+		{"of several ports grpc", []discoveryv1.EndpointSlice{slice([]discoveryv1.EndpointPort{port("http", 80), port("grpc", 1)}, endpoint("Pod", "a", yes))}, []backend{{"a", 1}}},
+		{"of several ports none by chance", []discoveryv1.EndpointSlice{slice([]discoveryv1.EndpointPort{port("http", 80), port("other", 1)}, endpoint("Pod", "a", yes))}, nil},
+		{"pods may have ports of their own", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes)), slice([]discoveryv1.EndpointPort{port("", 1)}, endpoint("Pod", "b", yes))}, []backend{{"a", 7443}, {"b", 1}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, readyPods(tc.slices), cmp.AllowUnexported(backend{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTheLastPodIsTriedLast(t *testing.T) {
+	for range 100 {
+		got := leastRecent([]backend{{"a", 1}, {"b", 1}, {"c", 1}}, "b")
+		if len(got) != 3 || got[2].pod != "b" {
+			t.Fatalf("got %v", got)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// updateTries is how often UpdateRatioFunc tries when others are faster.
+const updateTries = 5
+
+// ChangeOption changes how a ratio is changed.
+type ChangeOption func(*ratioChange)
+
+type ratioChange struct {
+	reason, author, etag       string
+	allowMissing, validateOnly bool
+	expireTime                 *timestamppb.Timestamp
+}
+
+func changeOf(opts []ChangeOption) (c ratioChange) {
+	for _, set := range opts {
+		set(&c)
+	}
+	return c
+}
+
+// Because says why, for those who read the history.
+func Because(reason string) ChangeOption { return func(c *ratioChange) { c.reason = reason } }
+
+// By says who asks, where the server does not know its callers.
+func By(author string) ChangeOption { return func(c *ratioChange) { c.author = author } }
+
+// AllowMissing lets SetRatio and UpdateRatioFunc name a node type that the table
+// does not know yet, and DeleteRatio one without an override.
+func AllowMissing() ChangeOption { return func(c *ratioChange) { c.allowMissing = true } }
+
+// ValidateOnly stores nothing, and has the answer tell what it would mean for the
+// pods.
+func ValidateOnly() ChangeOption { return func(c *ratioChange) { c.validateOnly = true } }
+
+// IfEtag fails the change as ABORTED (reason ETAG_MISMATCH) if the override is not
+// what it was when that etag was read. It is for SetRatio and DeleteRatio.
+func IfEtag(etag string) ChangeOption { return func(c *ratioChange) { c.etag = etag } }
+
+// Until ends the override at that time. It is for SetRatio.
+func Until(t time.Time) ChangeOption {
+	return func(c *ratioChange) { c.expireTime = timestamppb.New(t) }
+}
+
+// SetRatio overrides the ratio of a node type, whatever it was. A performance of 0
+// stays as it is.
+//
+// It is never tried again: an error with IsUnreachable leaves open whether the
+// ratio was set.
+func (c *Client) SetRatio(ctx context.Context, nodeType string, cpuPerf, memoryPerf float64, opts ...ChangeOption) (*workloadresizerv1.UpdateRatioResponse, error) {
+	change := changeOf(opts)
+	request := change.update(&workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: cpuPerf, MemoryPerf: memoryPerf, ExpireTime: change.expireTime})
+	request.Ratio.Etag = change.etag
+	return c.ratios.UpdateRatio(ctx, request)
+}
+
+// UpdateRatioFunc reads the ratio of a node type, has modify change its cpu_perf,
+// memory_perf and expire_time, and overrides the ratio with that. If somebody else
+// changes it meanwhile, it begins again, a few times; so modify may be called more
+// than once. An error of modify ends it, and nothing is written if modify changes
+// nothing. With AllowMissing modify gets an empty ratio for a node type that is not
+// known.
+//
+// A write whose answer is lost is not tried again, as in SetRatio.
+func (c *Client) UpdateRatioFunc(ctx context.Context, nodeType string, modify func(*workloadresizerv1.Ratio) error, opts ...ChangeOption) (*workloadresizerv1.UpdateRatioResponse, error) {
+	change := changeOf(opts)
+	for try := 1; ; try++ {
+		before, err := c.GetRatio(ctx, nodeType)
+		if change.allowMissing && Reason(err) == "NODE_TYPE_UNKNOWN" {
+			before, err = &workloadresizerv1.Ratio{NodeType: nodeType}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		after := proto.CloneOf(before)
+		if err := modify(after); err != nil {
+			return nil, err
+		}
+		mask := changedFields(before, after)
+		if len(mask.GetPaths()) == 0 {
+			return &workloadresizerv1.UpdateRatioResponse{Ratio: before}, nil
+		}
+		request := change.update(&workloadresizerv1.Ratio{
+			NodeType: nodeType, CpuPerf: after.GetCpuPerf(), MemoryPerf: after.GetMemoryPerf(), ExpireTime: after.GetExpireTime(), Etag: before.GetEtag(),
+		})
+		request.UpdateMask = mask
+		resp, err := c.ratios.UpdateRatio(ctx, request)
+		if Reason(err) != "ETAG_MISMATCH" || try == updateTries {
+			return resp, err
+		}
+	}
+}
+
+// DeleteRatio deletes the override of a node type, so that the other sources decide
+// again.
+//
+// It is never tried again, as in SetRatio.
+func (c *Client) DeleteRatio(ctx context.Context, nodeType string, opts ...ChangeOption) (*workloadresizerv1.DeleteRatioResponse, error) {
+	change := changeOf(opts)
+	return c.ratios.DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{
+		NodeType: nodeType, Etag: change.etag, AllowMissing: change.allowMissing, ValidateOnly: change.validateOnly,
+		Reason: change.reason, Author: change.author,
+	})
+}
+
+func (c *ratioChange) update(ratio *workloadresizerv1.Ratio) *workloadresizerv1.UpdateRatioRequest {
+	return &workloadresizerv1.UpdateRatioRequest{
+		Ratio: ratio, AllowMissing: c.allowMissing, ValidateOnly: c.validateOnly, Reason: c.reason, Author: c.author,
+	}
+}
+
+// changedFields names what a caller may change and has.
+func changedFields(before, after *workloadresizerv1.Ratio) *fieldmaskpb.FieldMask {
+	mask := &fieldmaskpb.FieldMask{}
+	if before.GetCpuPerf() != after.GetCpuPerf() {
+		mask.Paths = append(mask.Paths, "cpu_perf")
+	}
+	if before.GetMemoryPerf() != after.GetMemoryPerf() {
+		mask.Paths = append(mask.Paths, "memory_perf")
+	}
+	if !proto.Equal(before.GetExpireTime(), after.GetExpireTime()) {
+		mask.Paths = append(mask.Paths, "expire_time")
+	}
+	return mask
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// seenAs answers ListRatios with what proves who asks, as the revision.
+func seenAs() ratioServer {
+	return ratioServer{list: func(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
+		seen := "nobody"
+		p, _ := peer.FromContext(ctx)
+		if info, ok := p.AuthInfo.(credentials.TLSInfo); ok && len(info.State.PeerCertificates) > 0 {
+			seen = info.State.PeerCertificates[0].Subject.CommonName
+		}
+		if md, _ := metadata.FromIncomingContext(ctx); len(md.Get("authorization")) > 0 {
+			seen = md.Get("authorization")[0]
+		}
+		return &workloadresizerv1.ListRatiosResponse{Revision: seen}, nil
+	}}
+}
+
+// serveSecured starts a server with TLS on this machine, whose connections live
+// as long as given; 0 is for ever.
+func serveSecured(t *testing.T, config *tls.Config, age time.Duration) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)), grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: age}))
+	workloadresizerv1.RegisterRatioServiceServer(server, seenAs())
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return listener.Addr().String()
+}
+
+func ask(t *testing.T, address string, opts ...Option) (seen string, err error) {
+	t.Helper()
+	c, err := Dial(address, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	resp, err := c.ListRatios(t.Context())
+	return resp.GetRevision(), err
+}
+
+func TestTLS(t *testing.T) {
+	authority := newAuthority(t)
+	certificate := authority.issue(&x509.Certificate{DNSNames: []string{"resizer.example.com"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
+	address := serveSecured(t, &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequestClientCert}, 0)
+	certFile, keyFile := authority.user("ann", t.TempDir())
+	for _, tc := range []struct {
+		name    string
+		opts    []Option
+		want    string
+		wantErr string
+	}{
+		{"the authority from a file", []Option{WithCAFile(authority.file())}, "nobody", ""},
+		{"the authority from a pool", []Option{WithCAPool(authority.pool())}, "nobody", ""},
+		{"the name of the certificate", []Option{WithCAPool(authority.pool()), WithServerName("resizer.example.com")}, "nobody", ""},
+		{"another name", []Option{WithCAPool(authority.pool()), WithServerName("other.example.com")}, "", "not other.example.com"},
+		{"another authority", []Option{WithCAPool(newAuthority(t).pool())}, "", "certificate signed by unknown authority"},
+		{"the system's authorities", []Option{WithTLS()}, "", "certificate signed by unknown authority"},
+		{"a client certificate", []Option{WithCAPool(authority.pool()), WithClientCertificate(certFile, keyFile)}, "ann", ""},
+		{"a client certificate that is not there", []Option{WithCAPool(authority.pool()), WithClientCertificate("no/such", keyFile)}, "", "load the client certificate: open no/such"},
+		{"a token", []Option{WithCAPool(authority.pool()), WithToken("secret")}, "Bearer secret", ""},
+		{"plaintext", nil, "", "error reading server preface"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := ask(t, address, tc.opts...)
+			if got != tc.want || (err == nil) != (tc.wantErr == "") || err != nil && (!IsUnreachable(err) || !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Errorf("seen as %q, %v; want %q, %q", got, err, tc.want, tc.wantErr)
+			}
+		})
+	}
+}
+
+func TestClientCertificatesAreReadForEachConnection(t *testing.T) {
+	authority := newAuthority(t)
+	address := serveSecured(t, &tls.Config{Certificates: []tls.Certificate{authority.server("localhost")}, ClientAuth: tls.RequireAnyClientCert}, 50*time.Millisecond)
+	dir := t.TempDir()
+	certFile, keyFile := authority.user("ann", dir)
+	c, err := Dial(address, WithCAPool(authority.pool()), WithServerName("localhost"), WithClientCertificate(certFile, keyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	seenAs := func(want string) {
+		localcluster.Eventually(t, "being seen as "+want, func() error {
+			resp, err := c.ListRatios(t.Context())
+			if err == nil && resp.GetRevision() != want {
+				err = fmt.Errorf("seen as %s", resp.GetRevision())
+			}
+			return err
+		})
+	}
+	seenAs("ann")
+	authority.user("ben", dir)
+	seenAs("ben")
+}
+
+func TestTokens(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	write(t, path, []byte("first\n"))
+	c := dial(t, seenAs(), planServer{}, WithTokenFile(path))
+	seen := func() (string, error) {
+		resp, err := c.ListRatios(t.Context())
+		return resp.GetRevision(), err
+	}
+	if got, err := seen(); got != "Bearer first" || err != nil {
+		t.Errorf("%q, %v; want the token in the file", got, err)
+	}
+	write(t, path, []byte("second"))
+	if got, err := seen(); got != "Bearer second" || err != nil {
+		t.Errorf("%q, %v; want the token that the file has now", got, err)
+	}
+	write(t, path, nil)
+	if _, err := seen(); status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "get a token for the server: "+path+" is empty") {
+		t.Errorf("an empty file: %v", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := seen(); status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("no file: %v", err)
+	}
+	c = dial(t, seenAs(), planServer{}, WithTokenFunc(func(context.Context) (string, error) { return "", errors.New("logged out") }))
+	if _, err := seen(); status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "get a token for the server: logged out") {
+		t.Errorf("a function that fails: %v", err)
+	}
+}

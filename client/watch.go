@@ -1,0 +1,140 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// Event is one event of a watch.
+type Event[T any] struct {
+	// Type is what has happened. It is unspecified if Reset is set.
+	Type workloadresizerv1.WatchEventType
+	// Object is what it has happened to, as it is now, or was if it is deleted;
+	// nil in a bookmark and a reset.
+	Object T
+	// Reset tells that the watch could not go on where it was: what was received
+	// does not count any more, and the present state follows, then a bookmark.
+	Reset bool
+	// ResumeToken is where to go on after this event (ResumeFrom); empty in a
+	// reset and in the present state, half of which is nothing to go on from.
+	ResumeToken string
+	// Response is what the server sent, e.g. a *WatchRatiosResponse; nil in a
+	// reset.
+	Response proto.Message
+}
+
+// watchPauses are those before a watch is taken up again: they grow from a tenth
+// of a second to half a minute while it gets no further.
+var watchPauses = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 9, Cap: 30 * time.Second}
+
+// errWatchEnded is why a stream ended that the server ended without an error.
+var errWatchEnded = errors.New("the server ended the watch")
+
+// watchResponse is what the responses of all watches have.
+type watchResponse interface {
+	proto.Message
+	GetType() workloadresizerv1.WatchEventType
+	GetResumeToken() string
+}
+
+// watch yields the events of the streams that open opens, one after the other, as
+// if they were one. An error is yielded once, last.
+func watch[R watchResponse, T any](ctx context.Context, opts []WatchOption,
+	open func(ctx context.Context, token string) (receive func() (R, error), err error),
+	objectOf func(R) T,
+) iter.Seq2[Event[T], error] {
+	return func(yield func(Event[T], error) bool) {
+		var o watchOptions
+		for _, set := range opts {
+			set(&o)
+		}
+		began := false
+		pauses := watchPauses
+		for {
+			received, stopped, err := watchOnce(ctx, &o, open, objectOf, yield)
+			if stopped {
+				return
+			}
+			began = began || received
+			if Reason(err) == "RESUME_TOKEN_EXPIRED" && o.token != "" {
+				o.token, began = "", true
+				if !yield(Event[T]{Reset: true}, nil) {
+					return
+				}
+				continue
+			}
+			if !began || !goesOn(ctx, received, err) {
+				yield(Event[T]{}, err)
+				return
+			}
+			if o.onRetry != nil {
+				o.onRetry(err)
+			}
+			switch {
+			case received && o.token == "":
+				// Cut amid the present state: what is gone by now, nobody will tell.
+				if !yield(Event[T]{Reset: true}, nil) {
+					return
+				}
+			case received:
+				pauses = watchPauses
+			}
+			select {
+			case <-time.After(pauses.Step()):
+			case <-ctx.Done():
+				yield(Event[T]{}, status.FromContextError(ctx.Err()).Err())
+				return
+			}
+		}
+	}
+}
+
+// watchOnce yields the events of one stream to its end, and tells whether there
+// were any and whether the caller wants no more.
+func watchOnce[R watchResponse, T any](ctx context.Context, o *watchOptions,
+	open func(ctx context.Context, token string) (func() (R, error), error),
+	objectOf func(R) T, yield func(Event[T], error) bool,
+) (received, stopped bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	receive, err := open(ctx, o.token)
+	if err != nil {
+		return false, false, err
+	}
+	for {
+		response, err := receive()
+		if errors.Is(err, io.EOF) {
+			err = errWatchEnded
+		}
+		if err != nil {
+			return received, false, err
+		}
+		received, o.token = true, response.GetResumeToken()
+		if !yield(Event[T]{Type: response.GetType(), Object: objectOf(response), ResumeToken: o.token, Response: response}, nil) {
+			return received, true, nil
+		}
+	}
+}
+
+// goesOn tells whether a watch that err ended can be taken up again: the server or
+// the connection went away, the caller was too slow for it, or the credentials that
+// it was begun with have expired, and there may be new ones by now.
+func goesOn(ctx context.Context, received bool, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if received && Reason(err) == "CREDENTIALS_INVALID" {
+		return true
+	}
+	return errors.Is(err, errWatchEnded) || status.Code(err) == codes.Unavailable || Reason(err) == "WATCH_TOO_SLOW"
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"regexp"
+	"testing"
+)
+
+// What stands out in colours is the same text without them.
+func TestColors(t *testing.T) {
+	server := cluster()
+	server.ratios, server.impact, server.holds = overridden(), impact(), held()
+	address := serve(t, server)
+	for name, tc := range map[string]struct {
+		args []string
+		code int
+	}{
+		"ratios-overridden": {[]string{"ratios", "list", "--rules"}, exitOK},
+		"ratios-set":        {[]string{"ratios", "set", "n4=1.2", "--dry-run"}, exitDifferences},
+		"restore":           {[]string{"restore", "-A", "--dry-run"}, exitDifferences},
+		"holds":             {[]string{"holds"}, exitOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append(tc.args, "--server", address)
+			code, colored, _ := resizectl(t.Context(), append(args, "--color", "always")...)
+			if code != tc.code {
+				t.Errorf("exit %d, want %d", code, tc.code)
+			}
+			golden(t, name+".color", colored)
+			if _, plain, _ := resizectl(t.Context(), args...); sgr.ReplaceAllString(colored, "") != plain {
+				t.Errorf("without colours it is otherwise:\n%s", plain)
+			}
+		})
+	}
+}
+
+// sgr is a sequence that changes the colour.
+var sgr = regexp.MustCompile("\x1b\\[[0-9]*m")

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// commands are all that do something, by their words without "resizectl", apart
+// from cobra's own.
+func commands(t *testing.T) map[string]*cobra.Command {
+	t.Helper()
+	all := map[string]*cobra.Command{}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if len(cmd.Commands()) == 0 {
+			all[strings.TrimPrefix(cmd.CommandPath(), "resizectl ")] = cmd
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(colorMode), false))
+	return all
+}
+
+// asksNobody are the commands that need no server.
+var asksNobody = []string{"config validate", "version"}
+
+func TestEveryCommandThatAsksAServerIsTestedForErrors(t *testing.T) {
+	for words := range commands(t) {
+		tested := slices.ContainsFunc(everyCall, func(args []string) bool {
+			return strings.HasPrefix(strings.Join(args, " ")+" ", words+" ")
+		})
+		if tested == slices.Contains(asksNobody, words) {
+			t.Errorf("%s: tested for errors of a server: %v", words, tested)
+		}
+	}
+}
+
+// examples are the command lines of resizectl in the examples of a help text.
+func examples(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		_, line, ours := strings.Cut(strings.TrimSpace(line), "resizectl ")
+		if !ours {
+			continue
+		}
+		line, _, _ = strings.Cut(line, " | ")
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// words splits a command line as a shell does that knows double quotes only.
+func words(line string) []string {
+	var all []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			all = append(all, part)
+			continue
+		}
+		all = append(all, strings.Fields(part)...)
+	}
+	return all
+}
+
+func TestEveryExampleIsACommandLine(t *testing.T) {
+	texts := map[string]string{"resizectl": rootExamples}
+	for name, cmd := range commands(t) {
+		texts[name] = cmd.Example
+	}
+	for name, text := range texts {
+		found := examples(text)
+		if len(found) == 0 {
+			t.Errorf("%s has no example", name)
+		}
+		for _, line := range found {
+			// A command is parsed once: what it was given stays with it.
+			root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(colorMode), false)
+			cmd, rest, err := root.Find(words(line))
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err == nil {
+				err = cmd.ValidateArgs(cmd.Flags().Args())
+			}
+			if err != nil {
+				t.Errorf("%s: %q: %v", name, line, err)
+			}
+			if name != "resizectl" && !strings.HasPrefix(line, name) {
+				t.Errorf("%s: %q is an example of something else", name, line)
+			}
+		}
+	}
+}
+
+// A shell completes names of files where it is not told otherwise.
+func TestFilesAreCompletedOnlyWhereTheyFit(t *testing.T) {
+	address := serve(t, writable())
+	ending := func(args ...string) string {
+		_, stdout, _ := resizectl(t.Context(), append([]string{"__complete"}, args...)...)
+		return stdout[strings.LastIndex(stdout, ":"):]
+	}
+	for name, cmd := range commands(t) {
+		before := append(strings.Fields(name), "--server", address)
+		if got := ending(append(before, "")...); got != ":4\n" {
+			t.Errorf("%s: arguments are completed with %s", name, got)
+		}
+		cmd.InheritedFlags() // Has cobra gather those of the root.
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if flag.NoOptDefVal != "" {
+				return
+			}
+			got := ending(append(before, "--"+flag.Name, "")...)
+			if takesFile := got == ":0\n"; takesFile != slices.Contains(takeFiles, flag.Name) {
+				t.Errorf("%s --%s: completed with %s", name, flag.Name, got)
+			}
+		})
+	}
+}
+
+func TestEveryFlagOfAFileIsThere(t *testing.T) {
+	unknown := slices.Clone(takeFiles)
+	for _, cmd := range commands(t) {
+		cmd.InheritedFlags()
+		unknown = slices.DeleteFunc(unknown, func(name string) bool { return cmd.Flag(name) != nil })
+	}
+	if len(unknown) > 0 {
+		t.Errorf("no command has the flags %v", unknown)
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+)
+
+func newExplainCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &podOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "explain POD",
+		Short: "Tell step by step why a pod has the size it has, or will get",
+		Long: `Tell step by step why a pod has the size it has, or will get: what its node is and
+how that is known, which rule and which ratio hold and who wrote them, the
+arithmetic for each container, what speaks against a resize, what holds the pod,
+what was done to it, and what will happen now.
+
+What you may not see is said in its step; the others are still told. -o json and
+-o yaml are the plan, the ratios, the bounds, the resize and the holds as the API
+has them, and in "unknown" why one of them is missing; -o wide is the same as table.`,
+		Example: `  # Why does this pod ask for 800m?
+  resizectl explain web-6d4cf56db6-x2x7p -n shop`,
+		Args:              positional(cobra.ExactArgs(1)),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			return o.explain(cmd.Context())
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *podOptions) explain(ctx context.Context) error {
+	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		known, err := findOut(ctx, c, o.namespace, o.pod)
+		if err != nil {
+			return err
+		}
+		if o.output.streams() {
+			return printExplanation(o.Out, o.output, known)
+		}
+		return printSteps(o.Out, o.color.painter(o.Out), known)
+	})
+}

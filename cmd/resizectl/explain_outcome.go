@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func (f *facts) holdsStep() string {
+	if f.holdsErr != nil {
+		return "Holds: what is restored or paused cannot be told: " + whyUnknown(f.holdsErr)
+	}
+	var told []string
+	for _, hold := range f.holds {
+		told = append(told, holdText(hold))
+	}
+	if len(told) == 0 {
+		return "Holds: the pod is neither restored nor paused."
+	}
+	return "Holds: " + strings.Join(told, "; ") + "."
+}
+
+// holdText is "pause of namespace shop since …, by ann: moving".
+func holdText(hold *workloadresizerv1.Hold) string {
+	text := fmt.Sprintf("%s of %s since %s", kindText(hold.GetKind()), heldText(hold.GetScope()), timestamp(hold.GetCreateTime()))
+	if hold.GetExpireTime() != nil {
+		text += " until " + timestamp(hold.GetExpireTime())
+	}
+	if hold.GetAuthor() != "" {
+		text += ", by " + oneLine(hold.GetAuthor())
+	}
+	if hold.GetReason() != "" {
+		text += ": " + oneLine(hold.GetReason())
+	}
+	return text
+}
+
+func heldText(scope *workloadresizerv1.HoldScope) string {
+	if scope.GetWorkload() != nil {
+		return workloadText(scope.GetWorkload())
+	}
+	return scopeText(scope)
+}
+
+func (f *facts) doneStep(p painter) string {
+	switch {
+	case f.resizeErr != nil:
+		return "Done: what was done to the pod cannot be told: " + whyUnknown(f.resizeErr)
+	case f.resize == nil:
+		return "Done: the pod was not sized yet."
+	}
+	state := stateText(f.resize.GetState())
+	text := fmt.Sprintf("Done: the pod was sized for %s at %s; the node's state: %s", orAbsent(oneLine(f.resize.GetNodeType())), timestamp(f.resize.GetApplyTime()), p.paint(state.style, state.text))
+	if f.resize.GetMessage() != "" {
+		text += ": " + oneLine(f.resize.GetMessage())
+	}
+	return text + "."
+}
+
+func (f *facts) nowStep(p painter) string {
+	switch f.plan.GetDecision() {
+	case workloadresizerv1.Decision_DECISION_RESIZE:
+		return "Now: the pod is going to be resized: " + strings.Join(f.changes(p), ", ") + "."
+	case workloadresizerv1.Decision_DECISION_ALIGNED:
+		if f.resize != nil && f.resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
+			return "Now: nothing is written, the pod asks for what it should have; it is for the node to carry that out."
+		}
+		return "Now: nothing, the pod has what it should have."
+	case workloadresizerv1.Decision_DECISION_SKIP:
+		if reasons := f.plan.GetReasons(); len(reasons) > 0 {
+			return "Now: nothing, the pod is left alone for " + oneLine(reasons[0].GetCode()) + "."
+		}
+		return "Now: nothing, the pod is left alone."
+	}
+	return "Now: " + decisionText(f.plan.GetDecision()) + "."
+}
+
+// changes are what would be written, e.g. "app cpu 1 → 800m".
+func (f *facts) changes(p painter) []string {
+	var told []string
+	for _, c := range f.plan.GetContainers() {
+		for _, name := range []string{"cpu", "memory"} {
+			for _, of := range []struct {
+				what     string
+				from, to map[string]string
+			}{
+				{name, c.GetCurrent().GetRequests(), c.GetDesired().GetRequests()},
+				{name + " limit", c.GetCurrent().GetLimits(), c.GetDesired().GetLimits()},
+			} {
+				if of.from[name] != of.to[name] {
+					cell := change(of.from[name], of.to[name])
+					told = append(told, oneLine(c.GetName())+" "+of.what+" "+p.paint(cell.style, cell.text))
+				}
+			}
+		}
+	}
+	return told
+}

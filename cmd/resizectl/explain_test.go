@@ -1,0 +1,169 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// explained is a server with a pod of the fixtures, ratios that others contradict,
+// and nothing else.
+func explained(plan *workloadresizerv1.Plan) *scripted {
+	server := &scripted{plans: []*workloadresizerv1.Plan{plan}, ratios: ratios()}
+	n4 := server.ratios.GetRatios()[2]
+	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", Reason: "the encoder is slower", UpdateTime: timestamppb.New(since)}
+	n4.ExpireTime = timestamppb.New(since.Add(24 * time.Hour))
+	n4.Candidates = []*workloadresizerv1.RatioCandidate{
+		{CpuPerf: 1.25, MemoryPerf: 1, Provenance: n4.GetProvenance()},
+		{CpuPerf: 1.08, MemoryPerf: 1, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}},
+	}
+	return server
+}
+
+func hold(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope) *workloadresizerv1.Hold {
+	return stored(kind, scope, "moving", nil)
+}
+
+func TestExplain(t *testing.T) {
+	const pause, restore = workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
+	inShop := func(s *workloadresizerv1.HoldScope) *workloadresizerv1.HoldScope { s.Namespace = "shop"; return s }
+	resize := func() (*scripted, string) { return explained(web()), "web-6d4cf56db6-x2x7p" }
+
+	for _, tc := range []struct {
+		golden string
+		server func() (server *scripted, pod string)
+		args   []string
+	}{
+		{"explain-resize.table", resize, nil},
+		{"explain-resize.table", resize, []string{"-o", "wide"}},
+		{"explain-resize.color", resize, []string{"--color=always"}},
+		{"explain-resize.json", resize, []string{"-o", "json"}},
+		{"explain-resize.yaml", resize, []string{"-o", "yaml"}},
+		{"explain-aligned.table", func() (*scripted, string) {
+			s := explained(aligned())
+			s.resizing.resizes = resizes()[1:2]
+			s.resizing.resizes[0].Pod = "api-0"
+			return s, "api-0"
+		}, nil},
+		{"explain-aligned.json", func() (*scripted, string) {
+			s := explained(aligned())
+			s.resizing.resizes = resizes()[:1]
+			s.holds = []*workloadresizerv1.Hold{hold(pause, &workloadresizerv1.HoldScope{AllNamespaces: true})}
+			return s, "api-0"
+		}, []string{"-o", "json"}},
+		{"explain-skip.table", func() (*scripted, string) { return explained(bare()), "bare" }, nil},
+		{"explain-unknown.table", func() (*scripted, string) {
+			plan := bare()
+			plan.NodeType, plan.NodeTypeLabel, plan.BaselineNodeType = "t2d", "cloud.google.com/machine-family", "n2d"
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "UnknownNodeType", Message: "node node-1 is of type \"t2d\", which has no ratio"}}
+			plan.Containers = aligned().GetContainers()
+			return explained(plan), "bare"
+		}, nil},
+		{"explain-unscheduled.table", func() (*scripted, string) {
+			plan := bare()
+			plan.Node, plan.Reasons = "", []*workloadresizerv1.PlanReason{{Code: "NotScheduled"}}
+			return explained(plan), "bare"
+		}, nil},
+		{"explain-kept.table", func() (*scripted, string) {
+			// What is held back stays, and what nobody asked for is not sized.
+			plan := aligned()
+			kept := resources("1", "1Gi", "2", "")
+			plan.Containers = []*workloadresizerv1.ContainerPlan{
+				{Name: "app", Original: kept, Current: kept, Desired: kept},
+				{Name: "proxy", Sidecar: true},
+			}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "RestartRequired", Message: "container app: cpu stays, its resizePolicy is RestartContainer"}}
+			s := explained(plan)
+			s.resizing.resizes = []*workloadresizerv1.Resize{sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
+			return s, "api-0"
+		}, nil},
+		{"explain-rule.table", func() (*scripted, string) {
+			plan := unsteady()
+			plan.Rule, plan.BaselineNodeType, plan.CpuFactor = "overrides[0] (critical)", "c3", 1.04
+			s := explained(plan)
+			s.ratios.Revision = "5c20"
+			s.ratios.Rules = []*workloadresizerv1.RatioRule{{
+				Name: plan.GetRule(), BaselineNodeType: "c3", Ratios: s.ratios.GetRatios(),
+				Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Max: "800m"}},
+			}}
+			return s, "cart-0"
+		}, nil},
+		{"explain-held.table", func() (*scripted, string) {
+			// Of all holds only those of the cluster, its namespace, its workload and
+			// itself are the pod's.
+			plan := unsteady()
+			plan.Containers[0].Desired = plan.Containers[0].Original
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod has what its author asked for, and is kept so"}}
+			s := explained(plan)
+			workload := &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}
+			s.holds = []*workloadresizerv1.Hold{
+				hold(pause, &workloadresizerv1.HoldScope{AllNamespaces: true}),
+				hold(pause, &workloadresizerv1.HoldScope{Namespace: "default"}),
+				hold(restore, inShop(&workloadresizerv1.HoldScope{})),
+				hold(pause, inShop(&workloadresizerv1.HoldScope{Pod: "cart-0"})),
+				hold(pause, inShop(&workloadresizerv1.HoldScope{Pod: "cart-1"})),
+				hold(pause, inShop(&workloadresizerv1.HoldScope{Workload: workload})),
+				hold(pause, inShop(&workloadresizerv1.HoldScope{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}})),
+			}
+			s.resizing.plans = func(req *workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+				pods := int64(0)
+				if req.GetNamespace() == "shop" && req.GetPod() == "cart-0" && req.GetWorkload().GetName() == "cart" {
+					pods = 1
+				}
+				return []*workloadresizerv1.PreviewPlansResponse{summaryMessage(&workloadresizerv1.PlanSummary{Pods: pods})}
+			}
+			return s, "cart-0"
+		}, []string{"-n", "shop"}},
+		{"explain-refused.table", func() (*scripted, string) { return refusing(t), "web-6d4cf56db6-x2x7p" }, nil},
+		{"explain-refused.json", func() (*scripted, string) { return refusing(t), "web-6d4cf56db6-x2x7p" }, []string{"-o", "json"}},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			server, pod := tc.server()
+			if server.resizing.refused == nil && server.resizing.resizes == nil {
+				server.resizing.refused = map[string]error{"GetResize": withReason(t, codes.NotFound, "NOT_RESIZED", "the pod was not sized")}
+			}
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"explain", pod, "--server", serve(t, server)}, tc.args...)...)
+			if code != exitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+// refusing is a server that tells the caller nothing but the plan.
+func refusing(t *testing.T) *scripted {
+	t.Helper()
+	server := explained(web())
+	server.resizing.refused = map[string]error{
+		"ListRatios": withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not list ratios"),
+		"GetResize":  withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get resizes"),
+		"ListHolds":  withReason(t, codes.Unavailable, "HOLDS_NOT_READY", "the holds are not read yet"),
+	}
+	return server
+}
+
+func TestExplainOfNoPod(t *testing.T) {
+	address := serve(t, cluster())
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"that is not there", "there is no pod default/gone\n", []string{"gone"}},
+		{"but a workload", "deploy/web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy/web"}},
+		{"without a name", "the name of the pod is empty\nsee \"resizectl explain --help\"\n", []string{""}},
+		{"of no namespace", "the namespace is empty; leave --namespace out for the namespace default\nsee \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
+		{"not named at all", "accepts 1 arg(s), received 0\nsee \"resizectl explain --help\"\n", nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"explain", "--server", address}, tc.args...)...)
+			if code != exitError || stdout != "" || stderr != "error: "+tc.want {
+				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
+			}
+		})
+	}
+}

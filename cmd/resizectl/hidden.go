@@ -1,0 +1,20 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+// warnHidden tells of namespaces that an answer leaves out because the caller may
+// not see them. which is what they have, e.g. "pods".
+func warnHidden(errOut io.Writer, namespaces int64, which string) error {
+	if namespaces == 0 {
+		return nil
+	}
+	are := "are"
+	if namespaces == 1 {
+		are = "is"
+	}
+	_, err := fmt.Fprintf(errOut, "warning: %s with %s %s hidden from you: you may not get pods there\n", countOf(namespaces, "namespace"), which, are)
+	return err
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+func TestEveryHintIsForAReasonThatThereIs(t *testing.T) {
+	known := refusals(t)
+	for reason := range hints {
+		if !slices.ContainsFunc(known, func(r refusal) bool { return r.reason == reason }) {
+			t.Errorf("there is no reason %s", reason)
+		}
+	}
+}
+
+// missingField is the server's error of a performance that nothing says.
+func missingField(t *testing.T, field, nodeType string) error {
+	t.Helper()
+	says := `must be set: "` + nodeType + `" has no ratio in force`
+	s, err := status.New(codes.InvalidArgument, field+" "+says).WithDetails(
+		&errdetails.ErrorInfo{Reason: "INVALID_ARGUMENT", Domain: "workload-resizer.io"},
+		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: field, Description: says}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Err()
+}
+
+// failure is a command line, and what the server says to it.
+type failure struct {
+	args []string
+	err  error
+	// method is the only one that fails; empty for all of them.
+	method string
+}
+
+func failures(t *testing.T) []failure {
+	t.Helper()
+	noRight := withReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", `user "ann" may not do this; a RoleBinding to the ClusterRole workload-resizer-operator allows it`)
+	noPod := withReason(t, codes.NotFound, "POD_NOT_FOUND", `there is no pod "web" in namespace "default"`)
+	noType := withReason(t, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "n5" has no ratio`)
+	hidden := withReason(t, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `you may not get pods in namespace "shop"`)
+	standalone := func(method string) error {
+		return withReason(t, codes.FailedPrecondition, "STANDALONE", "this server runs standalone, without a cluster; ask one that has a cluster for /workloadresizer.v1."+method)
+	}
+	readOnly := withReason(t, codes.FailedPrecondition, "READ_ONLY", "the server runs with --dry-run")
+	return []failure{
+		{args: []string{"ratios", "list"}, err: noRight},
+		{args: []string{"ratios", "get", "n5"}, err: noType},
+		{args: []string{"ratios", "set", "n5=1.08", "--yes"}, err: noType},
+		{args: []string{"ratios", "set", "n5=1.08", "--create", "--yes"}},
+		{args: []string{"ratios", "set", "n4=1.08", "--yes"}, err: withReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "BatchUpdateRatios"},
+		{args: []string{"ratios", "delete", "n4", "--yes"}, err: withReason(t, codes.NotFound, "NO_OVERRIDE", `node type "n4" has no override`)},
+		{args: []string{"ratios", "watch"}, err: noRight},
+		{args: []string{"ratios", "history"}, err: standalone("RatioService/ListRatioChanges")},
+		{args: []string{"ratios", "rollback", "--to", "1", "--yes"}, err: withReason(t, codes.OutOfRange, "CHANGE_NOT_KEPT", "change 1 is not kept any more")},
+		{args: []string{"plan", "web"}, err: noPod},
+		{args: []string{"plan", "-n", "shop"}, err: hidden},
+		{args: []string{"plan", "-A"}, err: withReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews run already")},
+		{args: []string{"plan", "-l", "app=web"}, err: withReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
+		{args: []string{"plan", "--what-if-ratio", "n5=1.08"}, err: missingField(t, "what_if.ratios[0].memory_perf", "n5")},
+		{args: []string{"plan", "-f", "hints_test.go"}, err: noType},
+		{args: []string{"explain", "web"}, err: noPod},
+		{args: []string{"resizes", "list", "-n", "shop"}, err: hidden},
+		{args: []string{"resizes", "get", "web"}, err: withReason(t, codes.NotFound, "NOT_RESIZED", `pod "web" was never sized`)},
+		{args: []string{"resizes", "watch", "-n", "shop"}, err: hidden},
+		{args: []string{"status"}, err: standalone("ResizeService/GetStatus")},
+		{args: []string{"pause", "web"}, err: readOnly},
+		{args: []string{"restore", "web"}, err: noPod},
+		{args: []string{"resume", "web"}, err: withReason(t, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", "the pause of namespace default covers the pod")},
+		{args: []string{"holds", "-n", "shop"}, err: hidden},
+	}
+}
+
+// What people read when something goes wrong says what to do next.
+func TestErrors(t *testing.T) {
+	var all strings.Builder
+	missing := maps.Clone(hints)
+	unseen := commands(t)
+	for _, name := range asksNobody {
+		delete(unseen, name)
+	}
+	for _, failure := range failures(t) {
+		server := writable()
+		if failure.method == "" {
+			server.err = failure.err
+		} else {
+			server.resizing.refused = map[string]error{failure.method: failure.err}
+		}
+		args := append(failure.args, "--server", serve(t, server))
+		code, stdout, stderr := resizectl(t.Context(), args...)
+		if code != exitError || stdout != "" {
+			t.Errorf("%q: exit %d, stdout %q", args, code, stdout)
+		}
+		line := strings.Join(failure.args, " ")
+		all.WriteString("$ resizectl " + line + "\n" + stderr + "\n")
+		for reason, hint := range hints {
+			if strings.Contains(stderr, hint) {
+				delete(missing, reason)
+			}
+		}
+		for name := range unseen {
+			if strings.HasPrefix(line+" ", name+" ") {
+				delete(unseen, name)
+			}
+		}
+	}
+	golden(t, "errors.txt", all.String())
+	if len(missing) > 0 || len(unseen) > 0 {
+		t.Errorf("not seen: hints %v, commands %v", slices.Sorted(maps.Keys(missing)), slices.Sorted(maps.Keys(unseen)))
+	}
+}

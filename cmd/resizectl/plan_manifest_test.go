@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/testing/protocmp"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+const manifestText = "kind: Deployment\n"
+
+// manifestPlans are those of a Deployment, and of a pod that has nobody.
+func manifestPlans() *workloadresizerv1.PreviewManifestResponse {
+	of := func(plan *workloadresizerv1.Plan, nodeType string) *workloadresizerv1.Plan {
+		plan.Pod, plan.Node, plan.NodeType = "web", "", nodeType
+		return plan
+	}
+	onBaseline := of(web(), "n2d")
+	onBaseline.Decision, onBaseline.CpuFactor = workloadresizerv1.Decision_DECISION_ALIGNED, 1
+	onBaseline.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "requests and limits are those of n2d"}}
+	return &workloadresizerv1.PreviewManifestResponse{
+		Objects: []*workloadresizerv1.ManifestPlan{
+			{Kind: "Deployment", Namespace: "shop", Name: "web", Plans: []*workloadresizerv1.Plan{onBaseline, of(web(), "n4")}},
+			{Kind: "Pod", Name: "bare", Warnings: []string{"a pod without a controller is never resized"}, Plans: []*workloadresizerv1.Plan{of(bare(), "n4")}},
+		},
+		PassedOver: []string{"Service web", "ConfigMap web"},
+	}
+}
+
+const manifestNotes = "warning: pod/bare: a pod without a controller is never resized\nmakes no pods: Service web, ConfigMap web\n"
+
+func TestPlanOfAManifest(t *testing.T) {
+	server := &scripted{}
+	server.resizing.manifest = manifestPlans()
+	address := serve(t, server)
+	file := filepath.Join(t.TempDir(), "deploy.yaml")
+	if err := os.WriteFile(file, []byte(manifestText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		golden, stderr string
+		args           []string
+		asked          *workloadresizerv1.PreviewManifestRequest
+	}{
+		{"manifest.table", manifestNotes, nil, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
+		{"manifest.wide", manifestNotes, []string{"-o", "wide", "--node-type", "n4,c3"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText, NodeTypes: []string{"n4", "c3"}}},
+		{"manifest.color", manifestNotes, []string{"--color=always"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
+		{"manifest.json", "", []string{"-o", "json", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText, WhatIf: &workloadresizerv1.WhatIf{BaselineNodeType: "n4"}}},
+		{"manifest.yaml", "", []string{"-o", "yaml"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "-f", file, "--server", address}, tc.args...)...)
+			if code != exitDifferences || stderr != tc.stderr {
+				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.stderr)
+			}
+			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestPlanOfAManifestFromStandardInput(t *testing.T) {
+	server := &scripted{}
+	server.resizing.manifest = &workloadresizerv1.PreviewManifestResponse{Objects: manifestPlans().GetObjects()[1:]}
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: bytes.NewBufferString(manifestText), Out: &out, ErrOut: &errOut}
+	// What is left alone everywhere is no difference.
+	if code := run(t.Context(), streams, []string{"plan", "-f", "-", "--server", serve(t, server)}); code != exitOK {
+		t.Errorf("exit %d: %s", code, errOut.String())
+	}
+	asked := &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}
+	if diff := cmp.Diff(asked, server.lastRequest(), protocmp.Transform()); diff != "" {
+		t.Errorf("asked for something else (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlanOfAManifestThatFails(t *testing.T) {
+	server := &scripted{err: withReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "document 2: line 4: unknown field")}
+	address := serve(t, server)
+	for _, tc := range []struct{ name, file, want string }{
+		{"no such file", "missing.yaml", "error: read the manifest: stat missing.yaml: no such file or directory\n"},
+		{"the server's word", "golden_test.go", "error: document 2: line 4: unknown field\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), "plan", "-f", tc.file, "--server", address)
+			if code != exitError || stdout != "" || stderr != tc.want {
+				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
+			}
+		})
+	}
+}
+
+// With a configuration no server is asked but the one in this process.
+func TestPlanOfAManifestOffline(t *testing.T) {
+	server := &scripted{}
+	server.resizing.manifest = manifestPlans()
+	address := serve(t, server)
+	var started string
+	stopped := false
+	real := startStandalone
+	t.Cleanup(func() { startStandalone = real })
+	startStandalone = func(_ context.Context, configuration []byte) (*grpc.ClientConn, func() error, error) {
+		started, stopped = string(configuration), false
+		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return nil, nil, err
+		}
+		return conn, func() error { stopped = true; return conn.Close() }, nil
+	}
+	plan := func(config string) (int, string, string) {
+		return resizectl(t.Context(), "plan", "-f", "golden_test.go", "--config", filepath.Join("testdata", "configs", config))
+	}
+	for _, config := range []string{"config.yaml", "manifests.yaml"} {
+		t.Run("with "+config, func(t *testing.T) {
+			code, stdout, stderr := plan(config)
+			if code != exitDifferences || stderr != manifestNotes || !strings.Contains(started, "baselineNodeType:") || strings.Contains(started, "kind:") || !stopped {
+				t.Errorf("exit %d, stopped %v, stderr %q, started with\n%s", code, stopped, stderr, started)
+			}
+			golden(t, "manifest.table", stdout)
+		})
+	}
+	server.err = withReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
+	for _, tc := range []struct{ name, config, want string }{
+		{"what it says against the manifest", "config.yaml", "no objects\n"},
+		{"a configuration that is not there", "none.yaml", "read the configuration: open testdata/configs/none.yaml: no such file or directory\n"},
+		{"a configuration that is not valid", "invalid.yaml", "testdata/configs/invalid.yaml is not valid: nodeTypes.n2d.cpuPerf: line 3: want a finite number above 0, got \"0\"; " +
+			"overrides[0].match: line 6: must name a computeClass, a podLabel or a podAnnotation; overrides[0].bounds.cpu: min 2 > max 1\n" +
+			"see \"resizectl config validate -f testdata/configs/invalid.yaml\"\n"},
+		{"several configurations", "manifests-invalid.yaml", "testdata/configs/manifests-invalid.yaml has 3 configurations, and none is of a ConfigMap named workload-resizer-config: name a file with one\n"},
+		{"no configuration", "no-config.yaml", "testdata/configs/no-config.yaml is not valid: none of the manifests is a ConfigMap with the key config.yaml\n" +
+			"see \"resizectl config validate -f testdata/configs/no-config.yaml\"\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			started, stopped = "", false
+			code, stdout, stderr := plan(tc.config)
+			if code != exitError || stdout != "" || stderr != "error: "+tc.want || stopped != (started != "") {
+				t.Errorf("exit %d, stopped %v, stdout %q, stderr %q; want %q", code, stopped, stdout, stderr, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// planSelection says which pods are planned: those that all of it selects.
+type planSelection struct {
+	namespace     string
+	allNamespaces bool
+	pod           string
+	workload      *workloadresizerv1.Workload
+	labels        string
+	node          string
+	// nodeTypes is one at most, except for a manifest.
+	nodeTypes []string
+}
+
+func (s *planSelection) addSelectionFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&s.namespace, "namespace", "n", "default", "namespace of the pods")
+	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods of every namespace, whatever --namespace says")
+	flags.StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
+	flags.StringVar(&s.node, "node", "", "only pods on this node")
+	flags.StringSliceVar(&s.nodeTypes, "node-type", nil, "only pods on nodes of this type; of a manifest, the types to plan for, all if not given")
+}
+
+// complete takes over the arguments, and refuses in particular
+// empty names, which a script passes when a variable is not set: to the server an
+// empty namespace is the whole cluster.
+func (s *planSelection) complete(cmd *cobra.Command, args []string) error {
+	if s.namespace == "" {
+		return usageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+	}
+	for _, name := range []string{"selector", "node", "node-type"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
+			return usageErrorf(cmd, "--%s is empty; leave it out for all pods", name)
+		}
+	}
+	named, err := parseObject(cmd, args)
+	if err != nil {
+		return err
+	}
+	if named.name != "" && s.allNamespaces {
+		return usageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", strings.ToLower(named.kind))
+	}
+	s.pod, s.workload = named.pod(), named.workload()
+	return nil
+}
+
+// validate refuses what would select one pod, or none, in a roundabout way.
+func (s *planSelection) validate(cmd *cobra.Command) error {
+	switch {
+	case s.pod != "" && (s.labels != "" || s.node != "" || len(s.nodeTypes) > 0):
+		return usageErrorf(cmd, "--selector, --node and --node-type choose among pods, and one is named")
+	case len(s.nodeTypes) > 1:
+		return usageErrorf(cmd, "several types with --node-type are for a manifest (-f); name one")
+	}
+	return nil
+}
+
+// request asks for the plans of all these pods.
+func (s *planSelection) request() *workloadresizerv1.PreviewPlansRequest {
+	request := &workloadresizerv1.PreviewPlansRequest{
+		Namespace: s.namespace, Workload: s.workload, LabelSelector: s.labels, Node: s.node,
+	}
+	if s.allNamespaces {
+		request.Namespace = ""
+	}
+	if len(s.nodeTypes) > 0 {
+		request.NodeType = s.nodeTypes[0]
+	}
+	return request
+}
+
+// where tells where pods were looked for, for a sentence that ends there; empty for
+// everywhere.
+func (s *planSelection) where() string {
+	var told []string
+	if !s.allNamespaces {
+		told = append(told, "in namespace "+s.namespace)
+	}
+	if s.workload != nil {
+		told = append(told, "of "+workloadText(s.workload))
+	}
+	if s.labels != "" {
+		told = append(told, "with labels "+s.labels)
+	}
+	if s.node != "" {
+		told = append(told, "on node "+s.node)
+	}
+	if len(s.nodeTypes) > 0 {
+		told = append(told, "on nodes of type "+s.nodeTypes[0])
+	}
+	return strings.Join(told, " ")
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// As a plugin of kubectl the program says what people write.
+func TestPlugin(t *testing.T) {
+	t.Setenv(serverVariable, "")
+	as := func(program string, args ...string) (stdout, stderr string) {
+		var out, errOut bytes.Buffer
+		runAs(t.Context(), program, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, args)
+		return out.String(), errOut.String()
+	}
+	for _, program := range []string{"kubectl-workload_resizer", "kubectl-workload_resizer.exe"} {
+		stdout, _ := as(program, "plan", "--help")
+		golden(t, "help-plugin-plan.txt", stdout)
+		stdout, _ = as(program, "restore", "--help")
+		if strings.Contains(stdout, "resizectl") {
+			t.Errorf("%s: the help still says resizectl:\n%s", program, stdout)
+		}
+		about, _, _ := strings.Cut(stdout, "\nUsage:")
+		for line := range strings.Lines(about) {
+			if len(line) > textWidth+1 {
+				t.Errorf("%s: a line of the help is too long: %s", program, line)
+			}
+		}
+		if _, stderr := as(program, "ratios", "rollback"); !strings.Contains(stderr, `"kubectl workload_resizer ratios history" lists them`) {
+			t.Errorf("%s: an error says %q", program, stderr)
+		}
+		if _, stderr := as(program, "paln"); !strings.HasSuffix(stderr, "see \"kubectl workload_resizer --help\"\n") {
+			t.Errorf("%s: a usage error says %q", program, stderr)
+		}
+	}
+	for _, program := range []string{"resizectl", "resizectl.test", "kubectl"} {
+		if stdout, _ := as(program, "plan", "--help"); strings.Contains(stdout, pluginName) {
+			t.Errorf("%s takes itself for a plugin", program)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// progress is a line on a terminal that is written over; nothing elsewhere.
+type progress struct {
+	w     io.Writer
+	shown bool
+}
+
+func newProgress(w io.Writer) *progress {
+	if !isTerminal(w) {
+		return &progress{}
+	}
+	return &progress{w: w}
+}
+
+func (p *progress) show(line string) {
+	if p.w != nil {
+		// Whoever closed standard error does not want to know.
+		_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		p.shown = true
+	}
+}
+
+// planning shows how many plans have come. It is silent at the beginning: most
+// answers are complete before the second message of progress, and a bar would only
+// flicker.
+func (p *progress) planning(done, total int64) {
+	if done > 0 {
+		p.show(fmt.Sprintf("planning %s of %s", bar(done, total), countOf(total, "pod")))
+	}
+}
+
+// clear takes the line away, for what is printed next.
+func (p *progress) clear() {
+	if p.shown {
+		_, _ = fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// barWidth is that of a whole bar, in characters.
+const barWidth = 30
+
+// bar draws how much of something is done.
+func bar(done, total int64) string {
+	full, percent := int64(barWidth), int64(100)
+	if total > 0 && done < total {
+		full, percent = barWidth*done/total, 100*done/total
+	}
+	return fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", int(full)), strings.Repeat(".", int(barWidth-full)), percent)
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type ratiosDeleteOptions struct {
+	ratioWriteOptions
+	nodeType, etag string
+	ignoreNotFound bool
+	// present is the ratio that was read, nil if there is none.
+	present *workloadresizerv1.Ratio
+}
+
+func newRatiosDeleteCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &ratiosDeleteOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
+	cmd := &cobra.Command{
+		Use:   "delete NODE_TYPE",
+		Short: "Delete the override of a node type",
+		Long: `Delete the override of a node type.
+
+What the other sources say of the node type decides again.
+
+First it is shown what would change, and for which pods, on standard error; then
+you are asked. With --dry-run nothing is changed, and the exit code is 1 if a pod
+would get another size, 0 if none would.`,
+		Example: `  # What would be without the override?
+  resizectl ratios delete n4 --dry-run=server
+
+  # Have the configuration decide again
+  resizectl ratios delete n4 --reason "the configuration has it now"`,
+		Args:              positional(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeNodeTypes(server, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.nodeType = args[0]; o.nodeType == "" {
+				return usageErrorf(cmd, "the node type is empty")
+			}
+			return o.run(cmd, o)
+		},
+	}
+	cmd.Flags().StringVar(&o.etag, "etag", "", "delete it only if this is the etag of NODE_TYPE, as -o json shows it")
+	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "that there is no override is no error")
+	o.addWriteFlags(cmd)
+	return cmd
+}
+
+func (o *ratiosDeleteOptions) read(ctx context.Context, c *client.Client) error {
+	present, err := ratiosByType(ctx, c)
+	o.present = present[o.nodeType]
+	return err
+}
+
+func (o *ratiosDeleteOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
+	etag := o.etag
+	if etag == "" {
+		etag = o.present.GetEtag()
+	}
+	return c.Ratios().DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{
+		NodeType: o.nodeType, Etag: etag, AllowMissing: o.ignoreNotFound,
+		ValidateOnly: validateOnly, Reason: o.reason, Author: author(),
+	})
+}
+
+func (o *ratiosDeleteOptions) table(answer ratioAnswer) *metav1.Table {
+	left := answer.(*workloadresizerv1.DeleteRatioResponse).GetRatio()
+	return &metav1.Table{ColumnDefinitions: shiftColumns, Rows: []metav1.TableRow{shiftRow(o.nodeType, o.present, left)}}
+}

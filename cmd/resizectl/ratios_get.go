@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type ratiosGetOptions struct {
+	genericiooptions.IOStreams
+	server   *connection
+	color    *colorMode
+	output   format
+	nodeType string
+}
+
+func newRatiosGetCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &ratiosGetOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "get NODE_TYPE",
+		Short: "Show the ratio of one node type, and where it comes from",
+		Long: `Show the ratio of one node type, and where it comes from.
+
+With -o wide also who set it, why and until when, and what the other sources say:
+that decides when the first one says nothing any more.`,
+		Example: `  # Who says so, and what do others say?
+  resizectl ratios get n4 -o wide
+
+  # The etag, for a change that must not overwrite another
+  resizectl ratios get n4 -o json | jq -r .ratio.etag`,
+		Args:              positional(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeNodeTypes(server, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.nodeType = args[0]; o.nodeType == "" {
+				return usageErrorf(cmd, "the node type is empty")
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.output.addNamingFlag(cmd)
+	return cmd
+}
+
+func (o *ratiosGetOptions) run(ctx context.Context) error {
+	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		resp, err := c.Ratios().GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: o.nodeType})
+		if err != nil {
+			return err
+		}
+		switch o.output {
+		case formatJSON, formatYAML:
+			return printDocument(o.Out, o.output, resp)
+		case formatName:
+			return printNames(o.Out, ratioName, resp.GetRatio())
+		}
+		table := &metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio())}}
+		return newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(table)
+	})
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+const (
+	defaultHistory = 20
+	// historyPage is the most that the server returns at once.
+	historyPage = 1000
+)
+
+type ratiosHistoryOptions struct {
+	genericiooptions.IOStreams
+	server   *connection
+	color    *colorMode
+	output   format
+	nodeType string
+	limit    int
+}
+
+func newRatiosHistoryCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &ratiosHistoryOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "history [NODE_TYPE]",
+		Short: "List the changes of overrides, the newest first",
+		Long: `List the changes of overrides, the newest first: who, when, why, and from what to
+what.
+
+There is a row per change and node type. CPU and MEMORY are what the overrides
+say, "-" that there is none. "resizectl ratios rollback" takes the number of a
+change.`,
+		Example: `  # What was changed last, and why?
+  resizectl ratios history
+
+  # Everything that is kept of n4
+  resizectl ratios history n4 --limit 0 -o wide`,
+		Args:              positional(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeNodeTypes(server, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "how many changes to list at most; 0 for all that are kept")
+	o.output.addFlag(cmd)
+	return cmd
+}
+
+func (o *ratiosHistoryOptions) complete(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if o.nodeType = args[0]; o.nodeType == "" {
+			return usageErrorf(cmd, "the node type is empty; leave it out for all of them")
+		}
+	}
+	if o.limit < 0 {
+		return usageErrorf(cmd, "--limit %d is negative; 0 is no limit", o.limit)
+	}
+	return nil
+}
+
+func (o *ratiosHistoryOptions) run(ctx context.Context) error {
+	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		all, err := o.fetch(ctx, c)
+		if err != nil {
+			return err
+		}
+		switch o.output {
+		case formatJSON, formatYAML:
+			err = printDocument(o.Out, o.output, all)
+		default:
+			err = printHistory(o.Out, o.color.painter(o.Out), all.GetChanges(), o.output == formatWide)
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(all.GetChanges()) == 0:
+			_, err = fmt.Fprintln(o.ErrOut, "nothing was changed, as far back as is kept")
+		case all.GetNextPageToken() != "":
+			_, err = fmt.Fprintln(o.ErrOut, "there are older changes: --limit 0 lists all that are kept")
+		}
+		return err
+	})
+}
+
+// fetch reads pages until there are enough. The token of the answer is empty if
+// there is nothing older.
+func (o *ratiosHistoryOptions) fetch(ctx context.Context, c *client.Client) (*workloadresizerv1.ListRatioChangesResponse, error) {
+	all := &workloadresizerv1.ListRatioChangesResponse{}
+	for {
+		size := historyPage
+		if o.limit > 0 {
+			size = min(size, o.limit-len(all.GetChanges()))
+		}
+		page, err := c.Ratios().ListRatioChanges(ctx, &workloadresizerv1.ListRatioChangesRequest{
+			NodeType: o.nodeType, PageSize: int32(size), PageToken: all.GetNextPageToken(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		all.Changes = append(all.Changes, page.GetChanges()...)
+		all.NextPageToken = page.GetNextPageToken()
+		if all.NextPageToken == "" || o.limit > 0 && len(all.Changes) >= o.limit {
+			return all, nil
+		}
+	}
+}
+
+var historyColumns = append(append([]metav1.TableColumnDefinition{
+	column("Change"), column("Time"), column("Author"),
+}, deltaColumns...), column("Reason"), wideColumn("Rollback To"))
+
+func printHistory(w io.Writer, p painter, changes []*workloadresizerv1.RatioChange, wide bool) error {
+	table := &metav1.Table{ColumnDefinitions: historyColumns}
+	for _, change := range changes {
+		back := absent
+		if change.RollbackTo != nil {
+			back = fmt.Sprint(change.GetRollbackTo())
+		}
+		for _, delta := range change.GetDeltas() {
+			cells := append([]any{fmt.Sprint(change.GetNumber()), timestamp(change.GetCreateTime()), orAbsent(oneLine(change.GetAuthor()))}, deltaCells(delta)...)
+			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, orAbsent(oneLine(change.GetReason())), back)})
+		}
+	}
+	return newTableWriter(w, p, wide).print(table)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestRatiosOfSeveralSources(t *testing.T) {
+	address := serve(t, writable())
+	for _, output := range formats {
+		for name, args := range map[string][]string{
+			"ratios-overridden": {"list"}, "ratios-rules": {"list", "--rules"}, "ratios-get": {"get", "n4"}, "ratios-history": {"history"},
+		} {
+			code, stdout, stderr := resizectl(t.Context(), onRatios(args, "-o", output, "--server", address)...)
+			if code != exitOK || stderr != "" {
+				t.Errorf("%v -o %s: exit %d, stderr %q", args, output, code, stderr)
+			}
+			golden(t, name+"."+output, stdout)
+		}
+	}
+}
+
+func TestRatiosOfAClusterWithoutRules(t *testing.T) {
+	code, stdout, stderr := resizectl(t.Context(), "ratios", "list", "--rules", "--server", serve(t, &scripted{ratios: ratios()}))
+	if code != exitOK || stderr != "there are no rules: the same holds for every pod\n" {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	golden(t, "ratios.table", stdout)
+}
+
+func TestRatioOfAnUnknownNodeType(t *testing.T) {
+	code, stdout, stderr := resizectl(t.Context(), "ratios", "get", "n5", "--server", serve(t, writable()))
+	if code != exitError || stdout != "" || stderr != "error: no source names node type \"n5\"\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestHistoryIsReadInPages(t *testing.T) {
+	server := writable()
+	address := serve(t, server)
+	for _, tc := range []struct {
+		args    []string
+		numbers string
+		stderr  string
+		last    *workloadresizerv1.ListRatioChangesRequest
+	}{
+		{nil, "3 3 2 2 1", "", &workloadresizerv1.ListRatioChangesRequest{PageSize: 18, PageToken: "2"}},
+		{[]string{"--limit", "0"}, "3 3 2 2 1", "", &workloadresizerv1.ListRatioChangesRequest{PageSize: 1000, PageToken: "2"}},
+		{[]string{"--limit", "1"}, "3 3", "there are older changes: --limit 0 lists all that are kept\n", &workloadresizerv1.ListRatioChangesRequest{PageSize: 1}},
+		{[]string{"n4", "--limit", "3"}, "3 3 2 2 1", "", &workloadresizerv1.ListRatioChangesRequest{NodeType: "n4", PageSize: 1, PageToken: "2"}},
+	} {
+		t.Run(fmt.Sprint(tc.args), func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), onRatios([]string{"history", "--server", address}, tc.args...)...)
+			var numbers []string
+			for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[1:] {
+				numbers = append(numbers, strings.Fields(line)[0])
+			}
+			if code != exitOK || stderr != tc.stderr || strings.Join(numbers, " ") != tc.numbers {
+				t.Errorf("exit %d, changes %v, stderr %q; want %s, %q", code, numbers, stderr, tc.numbers, tc.stderr)
+			}
+			if diff := cmp.Diff(proto.Message(tc.last), server.lastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked last for something else (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHistoryOfNothing(t *testing.T) {
+	code, stdout, stderr := resizectl(t.Context(), "ratios", "history", "n4", "--server", serve(t, &scripted{}))
+	if code != exitOK || stdout != "" || stderr != "nothing was changed, as far back as is kept\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestNodeTypesOfFlagsAreCompleted(t *testing.T) {
+	address := serve(t, writable())
+	for _, tc := range []struct{ name, flag, typed, want string }{
+		{"one", "--what-if-node-type", "", "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
+		{"the next of several", "--node-type", "n4,", "n4,c3\t1.3/1 by configmap\nn4,n2d\t1/1 by configmap\n:4\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, stdout, _ := resizectl(t.Context(), "__complete", "plan", "--server", address, tc.flag, tc.typed); stdout != tc.want {
+				t.Errorf("completed as %q, want %q", stdout, tc.want)
+			}
+		})
+	}
+}
+
+func TestNodeTypesAreCompleted(t *testing.T) {
+	address := serve(t, writable())
+	for _, tc := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"of get", []string{"get", ""}, "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
+		{"of get, but one", []string{"get", "c3", ""}, ":4\n"},
+		{"of delete", []string{"delete", ""}, "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
+		{"of set, those that are not there", []string{"set", "c3", ""}, "n2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
+		{"of history", []string{"history", ""}, "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
+		{"ways to try", []string{"set", "n4", "--dry-run="}, "none\nserver\n:4\n"},
+		{"changes to go back to", []string{"rollback", "--to", ""}, "3\t2026-11-21T03:02:03Z by ann: -\n2\t2026-11-21T02:02:03Z by bob: measured anew\n:36\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, stdout, _ := resizectl(t.Context(), append([]string{"__complete", "ratios", "--server", address}, tc.args...)...); stdout != tc.want {
+				t.Errorf("completed as %q, want %q", stdout, tc.want)
+			}
+		})
+	}
+}
+
+// What is printed while a person writes a line stays in it.
+func TestCompletionWithoutAServerIsSilent(t *testing.T) {
+	_, stdout, stderr := resizectl(t.Context(), "__complete", "ratios", "--server", nobody(t), "get", "")
+	if stdout != ":4\n" || stderr != "Completion ended with directive: ShellCompDirectiveNoFileComp\n" {
+		t.Errorf("stdout %q, stderr %q", stdout, stderr)
+	}
+}

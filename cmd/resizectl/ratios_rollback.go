@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type ratiosRollbackOptions struct {
+	ratioWriteOptions
+	to int64
+	// newest is the number of the newest change that was read.
+	newest int64
+}
+
+func newRatiosRollbackCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &ratiosRollbackOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
+	cmd := &cobra.Command{
+		Use:   "rollback --to CHANGE",
+		Short: "Make the overrides what they were after a change",
+		Long: `Make the overrides what they were after a change.
+
+CHANGE is a number of "resizectl ratios history", the last change to keep; 0 is
+before the first one. Going back is a change itself, which can be gone back from.
+
+First it is shown what would change, and for which pods, on standard error; then
+you are asked. CPU and MEMORY are what the overrides say, "-" that there is none.
+With --dry-run nothing is changed, and the exit code is 1 if a pod would get
+another size, 0 if none would.`,
+		Example: `  # What would be if nothing after change 12 had been?
+  resizectl ratios rollback --to 12 --dry-run=server
+
+  # Go back
+  resizectl ratios rollback --to 12 --reason "n4 was measured wrongly"`,
+		Args:              positional(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case !cmd.Flags().Changed("to"):
+				return usageErrorf(cmd, "name the last change to keep with --to; \"resizectl ratios history\" lists them")
+			case o.to < 0:
+				return usageErrorf(cmd, "--to %d is negative; 0 is before the first change", o.to)
+			}
+			return o.run(cmd, o)
+		},
+	}
+	cmd.Flags().Int64Var(&o.to, "to", 0, "number of the last change to keep")
+	completeFlag(cmd, "to", completeChanges(server))
+	o.addWriteFlags(cmd)
+	return cmd
+}
+
+func (o *ratiosRollbackOptions) read(ctx context.Context, c *client.Client) error {
+	resp, err := c.Ratios().ListRatioChanges(ctx, &workloadresizerv1.ListRatioChangesRequest{PageSize: 1})
+	if err != nil {
+		return err
+	}
+	o.newest = 0
+	if changes := resp.GetChanges(); len(changes) > 0 {
+		o.newest = changes[0].GetNumber()
+	}
+	return nil
+}
+
+func (o *ratiosRollbackOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
+	return c.Ratios().RollbackRatios(ctx, &workloadresizerv1.RollbackRatiosRequest{
+		ToChange: o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.reason, Author: author(),
+	})
+}
+
+func (o *ratiosRollbackOptions) table(answer ratioAnswer) *metav1.Table {
+	table := &metav1.Table{ColumnDefinitions: deltaColumns}
+	for _, delta := range answer.GetChange().GetDeltas() {
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: deltaCells(delta)})
+	}
+	return table
+}

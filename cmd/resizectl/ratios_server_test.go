@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// scriptedRatios are what the scripted server says of writes, of the history and
+// to watches.
+type scriptedRatios struct {
+	// changes is the history, the newest first.
+	changes []*workloadresizerv1.RatioChange
+	impact  *workloadresizerv1.Impact
+	// unchanged has writes change nothing.
+	unchanged bool
+	// refused ends writes, but not the question what they would change.
+	refused error
+	watches scriptedStreams[*workloadresizerv1.WatchRatiosResponse]
+}
+
+func (s *scripted) GetRatio(ctx context.Context, req *workloadresizerv1.GetRatioRequest) (*workloadresizerv1.GetRatioResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	if ratio := s.ratio(req.GetNodeType()); ratio != nil {
+		return &workloadresizerv1.GetRatioResponse{Ratio: ratio, Revision: s.ratios.GetRevision()}, nil
+	}
+	return nil, status.Errorf(codes.NotFound, "no source names node type %q", req.GetNodeType())
+}
+
+// ratio is a copy of the ratio of a node type, nil if there is none.
+func (s *scripted) ratio(nodeType string) *workloadresizerv1.Ratio {
+	for _, ratio := range s.ratios.GetRatios() {
+		if ratio.GetNodeType() == nodeType {
+			return proto.CloneOf(ratio)
+		}
+	}
+	return nil
+}
+
+// change is what the server would store, or has.
+func (s *scripted) change(validateOnly bool, reason string, deltas ...*workloadresizerv1.RatioDelta) *workloadresizerv1.RatioChange {
+	if s.unchanged {
+		return nil
+	}
+	change := &workloadresizerv1.RatioChange{CreateTime: timestamppb.New(since), Author: "ann", Reason: reason, Deltas: deltas}
+	if !validateOnly {
+		change.Number = 4
+	}
+	return change
+}
+
+// impactOf is told only of what is tried.
+func (s *scripted) impactOf(validateOnly bool) *workloadresizerv1.Impact {
+	if !validateOnly {
+		return nil
+	}
+	return s.impact
+}
+
+func (s *scripted) endWrite(ctx context.Context, req proto.Message, validateOnly bool) error {
+	s.note(req)
+	if err := s.end(ctx); err != nil || validateOnly {
+		return err
+	}
+	return s.refused
+}
+
+func (s *scripted) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
+	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
+		return nil, err
+	}
+	resp := &workloadresizerv1.BatchUpdateRatiosResponse{Impact: s.impactOf(req.GetValidateOnly())}
+	var deltas []*workloadresizerv1.RatioDelta
+	for _, update := range req.GetRequests() {
+		ratio := s.ratio(update.GetRatio().GetNodeType())
+		if ratio == nil {
+			ratio = &workloadresizerv1.Ratio{NodeType: update.GetRatio().GetNodeType()}
+		}
+		mask := update.GetUpdateMask().GetPaths()
+		if slices.Contains(mask, "cpu_perf") {
+			ratio.CpuPerf, ratio.CpuFactor = update.GetRatio().GetCpuPerf(), 1/update.GetRatio().GetCpuPerf()
+		}
+		if slices.Contains(mask, "memory_perf") {
+			ratio.MemoryPerf, ratio.MemoryFactor = update.GetRatio().GetMemoryPerf(), 1/update.GetRatio().GetMemoryPerf()
+		}
+		if slices.Contains(mask, "expire_time") {
+			ratio.ExpireTime = update.GetRatio().GetExpireTime()
+		}
+		ratio.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(since)}
+		ratio.Candidates, ratio.Etag = nil, "after"
+		resp.Ratios = append(resp.Ratios, ratio)
+		deltas = append(deltas, &workloadresizerv1.RatioDelta{NodeType: ratio.GetNodeType(), To: &workloadresizerv1.RatioOverride{
+			CpuPerf: ratio.GetCpuPerf(), MemoryPerf: ratio.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime(),
+		}})
+	}
+	resp.Change = s.change(req.GetValidateOnly(), req.GetReason(), deltas...)
+	return resp, nil
+}
+
+func (s *scripted) DeleteRatio(ctx context.Context, req *workloadresizerv1.DeleteRatioRequest) (*workloadresizerv1.DeleteRatioResponse, error) {
+	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
+		return nil, err
+	}
+	resp := &workloadresizerv1.DeleteRatioResponse{Impact: s.impactOf(req.GetValidateOnly())}
+	ratio := s.ratio(req.GetNodeType())
+	if candidates := ratio.GetCandidates(); len(candidates) > 1 {
+		next := candidates[1]
+		resp.Ratio = &workloadresizerv1.Ratio{
+			NodeType: req.GetNodeType(), CpuPerf: next.GetCpuPerf(), MemoryPerf: next.GetMemoryPerf(),
+			CpuFactor: 1 / next.GetCpuPerf(), MemoryFactor: 1 / next.GetMemoryPerf(),
+			Provenance: next.GetProvenance(), Candidates: candidates[1:], Etag: "none",
+		}
+	}
+	resp.Change = s.change(req.GetValidateOnly(), req.GetReason(), &workloadresizerv1.RatioDelta{
+		NodeType: req.GetNodeType(), From: &workloadresizerv1.RatioOverride{CpuPerf: ratio.GetCpuPerf(), MemoryPerf: ratio.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime()},
+	})
+	return resp, nil
+}
+
+func (s *scripted) RollbackRatios(ctx context.Context, req *workloadresizerv1.RollbackRatiosRequest) (*workloadresizerv1.RollbackRatiosResponse, error) {
+	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
+		return nil, err
+	}
+	resp := &workloadresizerv1.RollbackRatiosResponse{
+		Impact: s.impactOf(req.GetValidateOnly()),
+		Change: s.change(req.GetValidateOnly(), req.GetReason(), &workloadresizerv1.RatioDelta{
+			NodeType: "c3", From: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 1},
+		}, &workloadresizerv1.RatioDelta{
+			NodeType: "n4",
+			From:     &workloadresizerv1.RatioOverride{CpuPerf: 1.08, MemoryPerf: 1},
+			To:       &workloadresizerv1.RatioOverride{CpuPerf: 1.1, MemoryPerf: 1, ExpireTime: timestamppb.New(since.Add(24 * time.Hour))},
+		}),
+	}
+	if resp.Change != nil {
+		resp.Change.RollbackTo = &req.ToChange
+	}
+	return resp, nil
+}
+
+// ListRatioChanges numbers its pages by the changes that went before.
+func (s *scripted) ListRatioChanges(ctx context.Context, req *workloadresizerv1.ListRatioChangesRequest) (*workloadresizerv1.ListRatioChangesResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	begin := 0
+	if req.GetPageToken() != "" {
+		var err error
+		if begin, err = strconv.Atoi(req.GetPageToken()); err != nil {
+			return nil, status.Errorf(codes.InvalidArgument, "page token: %v", err)
+		}
+	}
+	// Two at most, so that there are pages.
+	end := min(begin+min(int(req.GetPageSize()), 2), len(s.changes))
+	resp := &workloadresizerv1.ListRatioChangesResponse{Changes: s.changes[begin:end]}
+	if end < len(s.changes) {
+		resp.NextPageToken = strconv.Itoa(end)
+	}
+	return resp, nil
+}
+
+func (s *scripted) WatchRatios(req *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
+	s.note(req)
+	if err := s.end(stream.Context()); err != nil {
+		return err
+	}
+	return s.watches.serve(stream.Context(), req.GetResumeToken(), stream.Send)
+}

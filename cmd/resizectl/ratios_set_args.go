@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// noEnd is the value of --until that takes an end away.
+const noEnd = "never"
+
+// performance reads a performance: a finite number above 0.
+func performance(text string) (float64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f > 0) || math.IsInf(f, 0) {
+		return 0, fmt.Errorf("want a number above 0, such as 1.08, got %q", text)
+	}
+	return f, nil
+}
+
+// assignment reads NODE_TYPE=CPU, NODE_TYPE=CPU/MEMORY or NODE_TYPE=/MEMORY.
+func assignment(arg string) (*workloadresizerv1.UpdateRatioRequest, error) {
+	nodeType, values, _ := strings.Cut(arg, "=")
+	cpu, memory, _ := strings.Cut(values, "/")
+	if nodeType == "" || cpu == "" && memory == "" {
+		return nil, fmt.Errorf("want NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, got %q", arg)
+	}
+	update, err := newUpdate(nodeType, cpu, memory)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", nodeType, err)
+	}
+	return update, nil
+}
+
+// newUpdate changes the performances that are not empty.
+func newUpdate(nodeType, cpu, memory string) (*workloadresizerv1.UpdateRatioRequest, error) {
+	update := &workloadresizerv1.UpdateRatioRequest{
+		Ratio: &workloadresizerv1.Ratio{NodeType: nodeType}, UpdateMask: &fieldmaskpb.FieldMask{},
+	}
+	for _, field := range []struct {
+		path, text string
+		value      *float64
+	}{{"cpu_perf", cpu, &update.Ratio.CpuPerf}, {"memory_perf", memory, &update.Ratio.MemoryPerf}} {
+		if field.text == "" {
+			continue
+		}
+		var err error
+		if *field.value, err = performance(field.text); err != nil {
+			return nil, err
+		}
+		update.UpdateMask.Paths = append(update.UpdateMask.Paths, field.path)
+	}
+	return update, nil
+}
+
+// expire sets when the override ends by itself; nil is never.
+func expire(update *workloadresizerv1.UpdateRatioRequest, at *timestamppb.Timestamp) {
+	update.Ratio.ExpireTime = at
+	update.UpdateMask.Paths = append(update.UpdateMask.Paths, "expire_time")
+}
+
+// parseUntil reads the value of --until.
+func parseUntil(text string) (*timestamppb.Timestamp, error) {
+	if text == noEnd {
+		return nil, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil, fmt.Errorf("--until wants a time such as 2026-11-21T18:00:00Z, or %s, got %q", noEnd, text)
+	}
+	return timestamppb.New(at), nil
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+func TestRatiosWritesAskAtATerminal(t *testing.T) {
+	for _, verb := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
+		for _, tc := range []struct {
+			answer string
+			code   int
+			asked  int
+			stderr string
+		}{
+			{"y\n", exitOK, 2, "Apply? [y/N] "},
+			{"\n", exitError, 1, "Apply? [y/N] error: not confirmed, so nothing was changed\n"},
+		} {
+			server := writable()
+			var stdout, stderr bytes.Buffer
+			streams := genericiooptions.IOStreams{In: openTerminal(t).typed(t, tc.answer), Out: &stdout, ErrOut: &stderr}
+			code := run(t.Context(), streams, onRatios(verb, "--server", serve(t, server)))
+			if code != tc.code || !strings.HasSuffix(stderr.String(), tc.stderr) || len(server.written()) != tc.asked {
+				t.Errorf("%q %q: exit %d, the server was asked %d times, stderr\n%s", verb, tc.answer, code, len(server.written()), &stderr)
+			}
+			if (stdout.Len() > 0) != (tc.code == exitOK) {
+				t.Errorf("%q %q: stdout %q", verb, tc.answer, &stdout)
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"iter"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type ratiosWatchOptions struct {
+	genericiooptions.IOStreams
+	server *connection
+	color  *colorMode
+	output format
+}
+
+func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &ratiosWatchOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Show the ratios, and then every change as it comes",
+		Long: `Show the ratios, and then every change as it comes.
+
+` + watchHelp,
+		Example: `  # What changes?
+  resizectl ratios watch
+
+  # The CPU performance of n4 whenever it changes
+  resizectl ratios watch -o json | jq 'select(.ratio.nodeType == "n4") | .ratio.cpuPerf'`,
+		Args:              positional(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	o.output.addNamingFlag(cmd)
+	return cmd
+}
+
+func (o *ratiosWatchOptions) run(ctx context.Context) error {
+	return o.server.stream(ctx, func(ctx context.Context, c *client.Client) error {
+		events := func(opts ...client.WatchOption) iter.Seq2[client.RatioEvent, error] {
+			return c.WatchRatios(ctx, opts...)
+		}
+		rowsOf := func(ratio *workloadresizerv1.Ratio) []metav1.TableRow {
+			return []metav1.TableRow{ratioRow(ratio)}
+		}
+		return follow(ctx, o.IOStreams, events, newEventPrinter(o.Out, o.color.painter(o.Out), o.output, ratioColumns, rowsOf, ratioName))
+	})
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// ratioAnswer is what the server says to a write of overrides.
+type ratioAnswer interface {
+	proto.Message
+	GetChange() *workloadresizerv1.RatioChange
+	GetImpact() *workloadresizerv1.Impact
+}
+
+// ratioWrite is a write of overrides that is shown before it is done.
+type ratioWrite interface {
+	// read notes the present state. send has it as its condition, so that what is
+	// shown is what is changed.
+	read(ctx context.Context, c *client.Client) error
+	// send asks for the write, or with validateOnly for what it would change.
+	send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error)
+	// table shows the answer as old → new.
+	table(answer ratioAnswer) *metav1.Table
+}
+
+// ratioWriteOptions are what set, delete and rollback have in common.
+type ratioWriteOptions struct {
+	genericiooptions.IOStreams
+	confirmation
+	server *connection
+	color  *colorMode
+	output format
+	reason string
+	dryRun dryRun
+}
+
+func (o *ratioWriteOptions) addWriteFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the history")
+	o.addYesFlag(cmd, "ratios "+cmd.Name())
+	o.dryRun.addFlag(cmd, "what would change")
+	o.output.addFlag(cmd)
+}
+
+// run shows what w would change, asks, and has it changed.
+func (o *ratioWriteOptions) run(cmd *cobra.Command, w ratioWrite) error {
+	if o.dryRun.on() {
+		return o.preview(cmd.Context(), w)
+	}
+	if err := o.mustBePossible(cmd, o.IOStreams); err != nil {
+		return err
+	}
+	// Each call has a timeout of its own: people may think as long as they like.
+	would, err := o.call(cmd.Context(), w, true)
+	if err != nil {
+		return err
+	}
+	if would.GetChange() == nil {
+		return o.printDone(would)
+	}
+	if err := printWouldBe(o.ErrOut, o.color.painter(o.ErrOut), w, would, o.output == formatWide); err != nil {
+		return err
+	}
+	if err := o.ask(cmd, o.IOStreams, "Apply?"); err != nil {
+		return err
+	}
+	did, err := o.call(cmd.Context(), w, false)
+	if err != nil {
+		return err
+	}
+	return o.printDone(did)
+}
+
+// preview ends like "kubectl diff": errDifferences tells that pods would change.
+func (o *ratioWriteOptions) preview(ctx context.Context, w ratioWrite) error {
+	would, err := o.call(ctx, w, true)
+	if err != nil {
+		return err
+	}
+	switch o.output {
+	case formatJSON, formatYAML:
+		err = printDocument(o.Out, o.output, would)
+	default:
+		err = printWouldBe(o.Out, o.color.painter(o.Out), w, would, o.output == formatWide)
+	}
+	if err == nil {
+		err = warnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "pods that this concerns")
+	}
+	if err == nil && would.GetImpact().GetTotal().GetPods() > 0 {
+		err = errDifferences
+	}
+	return err
+}
+
+// call reads the present state first if the write is only tried: the real one has
+// to meet the state that was shown.
+func (o *ratioWriteOptions) call(ctx context.Context, w ratioWrite, validateOnly bool) (answer ratioAnswer, err error) {
+	err = o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		if validateOnly {
+			if err := w.read(ctx, c); err != nil {
+				return err
+			}
+		}
+		answer, err = w.send(ctx, c, validateOnly)
+		if status.Code(err) == codes.Aborted {
+			return fmt.Errorf("somebody else was faster, so nothing was changed: %s\n%s", messageOf(err), hints["ETAG_MISMATCH"])
+		}
+		return err
+	})
+	return answer, err
+}
+
+func printWouldBe(out io.Writer, p painter, w ratioWrite, would ratioAnswer, wide bool) error {
+	if err := newTableWriter(out, p, wide).print(w.table(would)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(out); err != nil {
+		return err
+	}
+	return printImpact(out, p, would.GetImpact(), wide)
+}
+
+// printDone prints what was changed: a line per node type for people.
+func (o *ratioWriteOptions) printDone(did ratioAnswer) error {
+	change := did.GetChange()
+	if change == nil {
+		if _, err := fmt.Fprintln(o.ErrOut, "nothing is to be changed: the overrides are so already"); err != nil {
+			return err
+		}
+	}
+	switch o.output {
+	case formatJSON, formatYAML:
+		return printDocument(o.Out, o.output, did)
+	}
+	for _, delta := range change.GetDeltas() {
+		if _, err := fmt.Fprintf(o.Out, "change %d: override of %s: %s\n", change.GetNumber(), oneLine(delta.GetNodeType()), deltaLine(delta)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type (
+	ratioOf  = workloadresizerv1.Ratio
+	updateOf = workloadresizerv1.UpdateRatioRequest
+	batch    = workloadresizerv1.BatchUpdateRatiosRequest
+)
+
+func mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
+
+// onRatios is the command line of a verb of ratios with flags.
+func onRatios(verb []string, flags ...string) []string {
+	return slices.Concat([]string{"ratios"}, verb, flags)
+}
+
+// What is sent is what was shown: the question and the write are the same but for
+// validate_only, and have the etags that were read.
+func TestRatiosWrites(t *testing.T) {
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  proto.Message
+	}{
+		{"ratios-set", []string{"set", "n4", "--cpu", "1.2", "--reason", "as measured"},
+			&batch{Reason: "as measured", Requests: []*updateOf{{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, Etag: "before"}, UpdateMask: mask("cpu_perf")}}}},
+		{"ratios-set-both", []string{"set", "n4", "--cpu", "1.2", "--memory", "0.9"},
+			&batch{Requests: []*updateOf{{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, MemoryPerf: 0.9, Etag: "before"}, UpdateMask: mask("cpu_perf", "memory_perf")}}}},
+		{"ratios-set-several", []string{"set", "n4=1.2", "c3=0.98/1.1", "n2d=/1.5"}, &batch{Requests: []*updateOf{
+			{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, Etag: "before"}, UpdateMask: mask("cpu_perf")},
+			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 0.98, MemoryPerf: 1.1, Etag: "none-c3"}, UpdateMask: mask("cpu_perf", "memory_perf")},
+			{Ratio: &ratioOf{NodeType: "n2d", MemoryPerf: 1.5, Etag: "none-n2d"}, UpdateMask: mask("memory_perf")},
+		}}},
+		{"ratios-set-new", []string{"set", "n5=1.5/1.25", "--create"}, &batch{Requests: []*updateOf{
+			{Ratio: &ratioOf{NodeType: "n5", CpuPerf: 1.5, MemoryPerf: 1.25}, UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
+		{"ratios-set-until", []string{"set", "c3=1.2", "--until", "2026-11-22T02:00:00+01:00"}, &batch{Requests: []*updateOf{
+			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 1.2, Etag: "none-c3", ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, UpdateMask: mask("cpu_perf", "expire_time")}}}},
+		{"ratios-set-never", []string{"set", "n4", "--until", "never", "--etag", "mine"}, &batch{Requests: []*updateOf{
+			{Ratio: &ratioOf{NodeType: "n4", Etag: "mine"}, UpdateMask: mask("expire_time")}}}},
+		{"ratios-delete", []string{"delete", "n4", "--reason", "as configured"},
+			&workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: "before", Reason: "as configured"}},
+		{"ratios-delete-last", []string{"delete", "c3", "--ignore-not-found", "--etag", "mine"},
+			&workloadresizerv1.DeleteRatioRequest{NodeType: "c3", Etag: "mine", AllowMissing: true}},
+		{"ratios-rollback", []string{"rollback", "--to", "1", "--reason", "as it was"},
+			&workloadresizerv1.RollbackRatiosRequest{ToChange: 1, ExpectedNewestChange: 3, Reason: "as it was"}},
+		{"ratios-rollback", []string{"rollback", "--to", "0"},
+			&workloadresizerv1.RollbackRatiosRequest{ExpectedNewestChange: 3}},
+	} {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
+			server := writable()
+			code, stdout, stderr := resizectl(t.Context(), onRatios(tc.args, "--server", serve(t, server), "--yes")...)
+			if code != exitOK {
+				t.Errorf("exit %d", code)
+			}
+			golden(t, tc.golden+".table", stdout)
+			golden(t, tc.golden+".preview", stderr)
+			if diff := cmp.Diff(tried(tc.asked), server.written(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// tried is a request as it is sent first, then that for real.
+func tried(req proto.Message) []proto.Message {
+	fields := req.ProtoReflect().Descriptor().Fields()
+	req.ProtoReflect().Set(fields.ByName("author"), protoreflect.ValueOfString(author()))
+	first := proto.Clone(req)
+	first.ProtoReflect().Set(fields.ByName("validate_only"), protoreflect.ValueOfBool(true))
+	return []proto.Message{first, req}
+}
+
+func TestRatiosSetForAWhile(t *testing.T) {
+	server := writable()
+	begin := time.Now()
+	code, _, stderr := resizectl(t.Context(), "ratios", "set", "n4=1.2", "--for", "90m", "--yes", "--server", serve(t, server))
+	if code != exitOK {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	end := server.lastRequest().(*batch).GetRequests()[0].GetRatio().GetExpireTime().AsTime()
+	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) || end.Nanosecond() != 0 {
+		t.Errorf("ends %v after the beginning", end.Sub(begin))
+	}
+}
+
+// hiddenOfImpact warns of what the scripted server's impact leaves out.
+const hiddenOfImpact = "warning: 1 namespace with pods that this concerns is hidden from you: you may not get pods there\n"
+
+func TestRatiosDryRun(t *testing.T) {
+	for _, args := range [][]string{{"set", "n4=1.2", "c3=1.4"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
+		for _, output := range formats {
+			server := writable()
+			command := onRatios(args, "-o", output, "--server", serve(t, server), "--dry-run")
+			code, stdout, stderr := resizectl(t.Context(), command...)
+			if code != exitDifferences || stderr != hiddenOfImpact {
+				t.Errorf("%q -o %s: exit %d, stderr %q; want 1 and %q", args, output, code, stderr, hiddenOfImpact)
+			}
+			golden(t, "ratios-"+args[0]+"-dry-run."+output, stdout)
+			if n := len(server.written()); n != 1 {
+				t.Errorf("%q: asked %d times", args, n)
+			}
+			server.impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
+			code, stdout, stderr = resizectl(t.Context(), append(command, "--dry-run=server")...)
+			if code != exitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get another size\n") {
+				t.Errorf("%q -o %s without an impact: exit %d, stdout %q, stderr %q", args, output, code, stdout, stderr)
+			}
+		}
+	}
+}
+
+func TestRatiosWritesAsDocuments(t *testing.T) {
+	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
+		for _, output := range []string{"json", "yaml"} {
+			code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, writable()), "--yes", "-o", output)...)
+			if code != exitOK || !strings.Contains(stderr, "all pods") {
+				t.Errorf("%q -o %s: exit %d, stderr %q; want the impact", args, output, code, stderr)
+			}
+			golden(t, "ratios-"+args[0]+"."+output, stdout)
+		}
+	}
+}
+
+func TestNothingToChangeIsNotAskedFor(t *testing.T) {
+	for _, args := range [][]string{{"set", "n4=1.08"}, {"delete", "c3", "--ignore-not-found"}, {"rollback", "--to", "3"}} {
+		server := writable()
+		server.unchanged = true
+		code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, server), "--yes")...)
+		if code != exitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.written()) != 1 {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q, asked %d times", args, code, stdout, stderr, len(server.written()))
+		}
+	}
+}
+
+func TestSomebodyElseWasFaster(t *testing.T) {
+	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" +
+		"see what is there now with \"resizectl ratios history\", and run the command again if it is still right\n"
+	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
+		server := writable()
+		server.refused = withReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
+		code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, server), "--yes")...)
+		if code != exitError || stdout != "" || !strings.HasSuffix(stderr, want) {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q last", args, code, stdout, stderr, want)
+		}
+	}
+}
+
+func TestRatiosWriteUsage(t *testing.T) {
+	server := writable()
+	address := serve(t, server)
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"nobody can be asked about set", "ratios set needs --yes where nobody can be asked", []string{"set", "n4=1.2"}},
+		{"nobody can be asked about delete", "ratios delete needs --yes where nobody can be asked", []string{"delete", "n4"}},
+		{"nobody can be asked about rollback", "ratios rollback needs --yes where nobody can be asked", []string{"rollback", "--to", "1"}},
+		{"nothing to set", "say what to set: --cpu, --memory, --for or --until", []string{"set", "n4"}},
+		{"no node type", "requires at least 1 arg(s), only received 0", []string{"set", "--cpu", "1"}},
+		{"an empty node type", "want NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, got \"\"", []string{"set", "", "--until", "never"}},
+		{"an empty value", "want NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, got \"n4=\"", []string{"set", "n4="}},
+		{"several without values", "want NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, got \"n4\"", []string{"set", "n4", "c3"}},
+		{"not a number", "n4: want a number above 0, such as 1.08, got \"fast\"", []string{"set", "n4=fast"}},
+		{"not above 0", "want a number above 0, such as 1.08, got \"0\"", []string{"set", "n4", "--cpu", "0"}},
+		{"no number", "n4: want a number above 0, such as 1.08, got \"NaN\"", []string{"set", "n4=1/NaN"}},
+		{"without end", "n4: want a number above 0, such as 1.08, got \"Inf\"", []string{"set", "n4=Inf"}},
+		{"one value for several", "--cpu and --memory are of one NODE_TYPE, which is named without \"=\"", []string{"set", "n4", "c3", "--cpu", "1"}},
+		{"a value twice", "--cpu and --memory are of one NODE_TYPE, which is named without \"=\"", []string{"set", "n4=1", "--memory", "1"}},
+		{"one etag for several", "an etag is of one node type", []string{"set", "n4=1", "c3=1", "--etag", "a"}},
+		{"a node type twice", "n4 is named twice", []string{"set", "n4=1", "n4=/1"}},
+		{"two ends", "--for and --until say the same thing: name one", []string{"set", "n4=1", "--for", "1h", "--until", "never"}},
+		{"no time", "--for 1ms is less than a second; --until never is no end", []string{"set", "n4=1", "--for", "1ms"}},
+		{"not a time", "--until wants a time such as 2026-11-21T18:00:00Z, or never, got \"tomorrow\"", []string{"set", "n4=1", "--until", "tomorrow"}},
+		{"no way to try", "invalid argument \"client\" for \"--dry-run\" flag: must be one of none, server", []string{"set", "n4=1", "--dry-run=client"}},
+		{"an empty node type to delete", "the node type is empty", []string{"delete", ""}},
+		{"several to delete", "accepts 1 arg(s), received 2", []string{"delete", "n4", "c3"}},
+		{"back to what", "name the last change to keep with --to; \"resizectl ratios history\" lists them", []string{"rollback"}},
+		{"back to before the beginning", "--to -1 is negative; 0 is before the first change", []string{"rollback", "--to", "-1"}},
+		{"an empty node type to get", "the node type is empty", []string{"get", ""}},
+		{"the history of an empty node type", "the node type is empty; leave it out for all of them", []string{"history", ""}},
+		{"less than nothing of the history", "--limit -1 is negative; 0 is no limit", []string{"history", "--limit", "-1"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"ratios", "--server", address}, tc.args...)...)
+			want := "error: " + tc.want + "\nsee \"resizectl ratios " + tc.args[0] + " --help\"\n"
+			if code != exitError || stdout != "" || stderr != want {
+				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+			}
+		})
+	}
+	if asked := server.lastRequest(); asked != nil {
+		t.Errorf("the server was asked: %v", asked)
+	}
+}

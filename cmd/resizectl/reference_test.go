@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+const reference = "../../docs/cli.md"
+
+func TestReferenceSaysWhatTheCommandsSay(t *testing.T) {
+	t.Setenv(serverVariable, "")
+	root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(colorMode), false)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	var b strings.Builder
+	b.WriteString("<!-- Made from the commands by make generate. -->\n# resizectl\n\nWhat each command says of itself with `--help`.\n")
+	describe(t, &b, root, nil)
+	if *update {
+		if err := os.WriteFile(reference, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	content, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(content) != b.String() {
+		t.Errorf("%s is out of date, run make generate", reference)
+	}
+}
+
+// describe writes the help of a command and those below it.
+func describe(t *testing.T, b *strings.Builder, cmd *cobra.Command, path []string) {
+	code, help, stderr := resizectl(t.Context(), append(path, "--help")...)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("%s --help: exit %d, %s", cmd.CommandPath(), code, stderr)
+	}
+	fmt.Fprintf(b, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), help)
+	if cmd.Name() == "completion" {
+		return // The rest is cobra's, and long.
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() != "help" {
+			describe(t, b, sub, append(path[:len(path):len(path)], sub.Name()))
+		}
+	}
+}

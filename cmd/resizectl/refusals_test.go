@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+)
+
+// refusal is a reason of the server's errors, and its code as the API writes it.
+type refusal struct{ reason, code string }
+
+// refusals are those of the table in the reference.
+func refusals(t *testing.T) []refusal {
+	t.Helper()
+	content, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []refusal
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| ([A-Z_]+) \\|").FindAllStringSubmatch(string(content), -1) {
+		all = append(all, refusal{row[1], row[2]})
+	}
+	if len(all) < 30 {
+		t.Fatalf("the reference has a table of %d reasons", len(all))
+	}
+	return all
+}
+
+// grpcWords are what only programs understand.
+var grpcWords = regexp.MustCompile(`rpc error|code =|desc =|UNAVAILABLE|NOT_FOUND|_PRECONDITION|_EXHAUSTED|_RANGE|_ARGUMENT|ABORTED|UNAUTHENTICATED|_DENIED|` +
+	`Unavailable|NotFound|Precondition|Exhausted|OutOfRange|InvalidArgument|Aborted|Unauthenticated|PermissionDenied`)
+
+// Whatever the server refuses, and why, a person reads what the server wrote about
+// it.
+func TestEveryRefusalIsTheServersOwnText(t *testing.T) {
+	const says = `user "ann" may not do this in namespace shop; a RoleBinding to the ClusterRole workload-resizer-viewer allows it`
+	for _, refused := range refusals(t) {
+		t.Run(refused.reason, func(t *testing.T) {
+			t.Parallel()
+			var code codes.Code
+			if err := code.UnmarshalJSON([]byte(`"` + refused.code + `"`)); err != nil {
+				t.Fatal(err)
+			}
+			address := serve(t, &scripted{err: withReason(t, code, refused.reason, says)})
+			// A call that reads, one that writes, and a stream.
+			for _, args := range [][]string{{"status"}, {"ratios", "set", "n4=1", "--yes"}, {"pause", "-n", "shop"}, {"plan"}, {"resizes", "watch"}} {
+				exit, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
+				if exit != exitError || stdout != "" || !strings.HasPrefix(stderr, "error: ") || !strings.Contains(stderr, says+"\n") || grpcWords.MatchString(stderr) {
+					t.Errorf("%q: exit %d, stdout %q, stderr %q", args, exit, stdout, stderr)
+				}
+				if code == codes.PermissionDenied && hints[refused.reason] == "" && stderr != "error: "+says+"\n" {
+					t.Errorf("%q: something is added to what the server says of rights: %q", args, stderr)
+				}
+			}
+		})
+	}
+}

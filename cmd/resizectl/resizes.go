@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+func newResizesCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "resizes",
+		Short: "Show what was done to pods, and how far the nodes are with it",
+		Long: `Show what was done to pods, and how far the nodes are with it.
+
+This is what the cluster itself has: also what was done by another replica of the
+server, or before it was started. What is still to be done is what "resizectl plan"
+shows.`,
+	}
+	asGroup(cmd)
+	cmd.AddCommand(
+		newResizesListCommand(streams, server, color),
+		newResizesGetCommand(streams, server, color),
+		newResizesWatchCommand(streams, server, color),
+	)
+	return cmd
+}
+
+// resizesHelp is what the tables of all these commands show.
+const resizesHelp = `There is a row per container that was sized. CPU and MEMORY are its requests,
+"original → now". STATE is how far the node is with the pod:
+
+  actuated     the containers run with that
+  pending      the kubelet has not looked at it yet
+  in-progress  the kubelet is at it
+  deferred     the node has no room now; the kubelet tries again
+  infeasible   the node can never give it
+  failed       the kubelet failed at it
+
+-o wide shows what the containers run with (ACTUAL), and what the kubelet says.`

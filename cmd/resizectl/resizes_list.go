@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type resizesListOptions struct {
+	genericiooptions.IOStreams
+	server        *connection
+	color         *colorMode
+	output        format
+	namespace     string
+	allNamespaces bool
+	labels        string
+	states        []string
+	watch         bool
+}
+
+func newResizesListCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &resizesListOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the pods that were sized",
+		Long: `List the pods that were sized: those of the namespace, or with --all-namespaces of
+the cluster.
+
+` + resizesHelp,
+		Example: `  # What was done in a namespace?
+  resizectl resizes list -n shop
+
+  # Which nodes cannot give what their pods ask for?
+  resizectl resizes list -A --state deferred,infeasible,failed -o wide`,
+		Args:              positional(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			request, err := o.request(cmd)
+			if err != nil {
+				return err
+			}
+			if o.watch {
+				return o.runWatch(cmd)
+			}
+			return o.run(cmd.Context(), request)
+		},
+	}
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the pods of every namespace, whatever --namespace says")
+	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
+	addStateFlag(cmd, &o.states)
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with what is done as it happens, as \"resizectl resizes watch\" does")
+	o.output.addNamingFlag(cmd)
+	return cmd
+}
+
+func (o *resizesListOptions) request(cmd *cobra.Command) (*workloadresizerv1.ListResizesRequest, error) {
+	if o.namespace == "" {
+		return nil, usageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+	}
+	states, err := parseStates(cmd, o.states)
+	if err != nil {
+		return nil, err
+	}
+	request := &workloadresizerv1.ListResizesRequest{Namespace: o.namespace, LabelSelector: o.labels, States: states}
+	if o.allNamespaces {
+		request.Namespace = ""
+	}
+	return request, nil
+}
+
+func (o *resizesListOptions) runWatch(cmd *cobra.Command) error {
+	if o.labels != "" || len(o.states) > 0 {
+		return usageErrorf(cmd, "--watch shows every pod that is sized: leave --selector and --state out")
+	}
+	w := &resizesWatchOptions{
+		IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output,
+		namespace: o.namespace, allNamespaces: o.allNamespaces,
+	}
+	return w.run(cmd.Context())
+}
+
+func (o *resizesListOptions) run(ctx context.Context, request *workloadresizerv1.ListResizesRequest) error {
+	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		all := &workloadresizerv1.ListResizesResponse{}
+		for resize, err := range c.ListResizes(ctx, request) {
+			if err != nil {
+				return err
+			}
+			all.Resizes = append(all.Resizes, resize)
+		}
+		if err := o.print(all); err != nil {
+			return err
+		}
+		if len(all.GetResizes()) == 0 {
+			_, err := fmt.Fprintln(o.ErrOut, o.nothingFound())
+			return err
+		}
+		return nil
+	})
+}
+
+func (o *resizesListOptions) print(all *workloadresizerv1.ListResizesResponse) error {
+	if o.output.streams() {
+		return printDocument(o.Out, o.output, all)
+	}
+	if o.output == formatName {
+		return printNames(o.Out, resizeName, all.GetResizes()...)
+	}
+	return newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(resizesTable(o.allNamespaces, all.GetResizes()...))
+}
+
+func (o *resizesListOptions) nothingFound() string {
+	found := "no pods found that were sized"
+	if o.labels != "" || len(o.states) > 0 {
+		found = "no such pods found that were sized"
+	}
+	if o.allNamespaces {
+		return found
+	}
+	return found + " in namespace " + o.namespace
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// resizeStates are the states in words, in the order in which a node goes through
+// them.
+var resizeStates = []struct {
+	state workloadresizerv1.ResizeState
+	name  string
+	style style
+}{
+	{workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "actuated", plain},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_PENDING, "pending", plain},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_IN_PROGRESS, "in-progress", plain},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, "deferred", notable},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_INFEASIBLE, "infeasible", red},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_FAILED, "failed", red},
+}
+
+func stateNames() []string {
+	names := make([]string, len(resizeStates))
+	for i, s := range resizeStates {
+		names[i] = s.name
+	}
+	return names
+}
+
+func stateText(state workloadresizerv1.ResizeState) painted {
+	for _, s := range resizeStates {
+		if s.state == state {
+			return painted{s.name, s.style}
+		}
+	}
+	// A newer server may know more states than this version.
+	return painted{text: state.String()}
+}
+
+func addStateFlag(cmd *cobra.Command, states *[]string) {
+	cmd.Flags().StringSliceVar(states, "state", nil, "only pods in these states, of "+strings.Join(stateNames(), ", "))
+	completeFlag(cmd, "state", cobra.FixedCompletions(stateNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func parseStates(cmd *cobra.Command, names []string) ([]workloadresizerv1.ResizeState, error) {
+	var states []workloadresizerv1.ResizeState
+next:
+	for _, name := range names {
+		for _, s := range resizeStates {
+			if s.name == name {
+				states = append(states, s.state)
+				continue next
+			}
+		}
+		return nil, usageErrorf(cmd, "--state %q must be one of %s", name, strings.Join(stateNames(), ", "))
+	}
+	return states, nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestResizes(t *testing.T) {
+	server := &scripted{}
+	server.resizing.resizes = resizes()
+	address := serve(t, server)
+	of := func(namespace string) proto.Message {
+		return &workloadresizerv1.ListResizesRequest{Namespace: namespace, PageToken: "2"}
+	}
+	ofPod := func(pod string) proto.Message {
+		return &workloadresizerv1.GetResizeRequest{Namespace: "default", Pod: pod}
+	}
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  proto.Message
+	}{
+		{"resizes.table", []string{"list"}, of("default")},
+		{"resizes-all.table", []string{"list", "-A", "-n", "shop"}, of("")},
+		{"resizes-all.wide", []string{"list", "-A", "-o", "wide"}, of("")},
+		{"resizes-all.color", []string{"list", "-A", "--color", "always"}, of("")},
+		{"resizes.json", []string{"list", "-o", "json"}, of("default")},
+		{"resizes.yaml", []string{"list", "-o", "yaml"}, of("default")},
+		{"resizes.table", []string{"list", "-n", "shop", "-l", "app=web", "--state", "deferred,failed", "--state", "pending"}, &workloadresizerv1.ListResizesRequest{
+			Namespace: "shop", LabelSelector: "app=web", PageToken: "2", States: []workloadresizerv1.ResizeState{
+				workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, workloadresizerv1.ResizeState_RESIZE_STATE_FAILED, workloadresizerv1.ResizeState_RESIZE_STATE_PENDING,
+			}}},
+		{"resize.table", []string{"get", "api-1"}, ofPod("api-1")},
+		{"resize.wide", []string{"get", "pod/api-1", "-o", "wide"}, ofPod("api-1")},
+		{"resize.json", []string{"get", "api-1", "-o", "json"}, ofPod("api-1")},
+		{"resize.yaml", []string{"get", "api-1", "-o", "yaml"}, ofPod("api-1")},
+	} {
+		t.Run(strings.Join(append([]string{"resizes"}, tc.args...), " "), func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "--server", address}, tc.args...)...)
+			if code != exitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestNoResizes(t *testing.T) {
+	address := serve(t, &scripted{})
+	for _, tc := range []struct {
+		stderr string
+		args   []string
+	}{
+		{"no pods found that were sized in namespace default\n", nil},
+		{"no pods found that were sized\n", []string{"-A"}},
+		{"no such pods found that were sized in namespace shop\n", []string{"-n", "shop", "-l", "app=web"}},
+	} {
+		code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "list", "--server", address}, tc.args...)...)
+		if code != exitOK || stdout != "" || stderr != tc.stderr {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", tc.args, code, stdout, stderr)
+		}
+	}
+	code, stdout, stderr := resizectl(t.Context(), "resizes", "get", "web", "--server", address)
+	if code != exitError || stdout != "" || stderr != "error: there is no pod default/web\n" {
+		t.Errorf("get: exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+// The events of a watch: two pods are there, then one changes and a longer name
+// comes.
+func watchedResizes() []*workloadresizerv1.WatchResizesResponse {
+	actuated := sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
+	return []*workloadresizerv1.WatchResizesResponse{
+		{Type: addedEvent, Resize: resizes()[0]}, {Type: addedEvent, Resize: resizes()[1]}, {Type: bookmarkEvent, ResumeToken: "3"},
+		{Type: modifiedEvent, Resize: actuated, ResumeToken: "4"}, {Type: deletedEvent, Resize: actuated, ResumeToken: "5"},
+	}
+}
+
+func TestWatchResizes(t *testing.T) {
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  string
+	}{
+		{"resizes-watch.table", nil, "default"},
+		{"resizes-watch-all.table", []string{"-A"}, ""},
+		{"resizes-watch.wide", []string{"-o", "wide"}, "default"},
+		{"resizes-watch.color", []string{"--color", "always"}, "default"},
+		{"resizes-watch.json", []string{"-o", "json"}, "default"},
+		{"resizes-watch.yaml", []string{"-o", "yaml"}, "default"},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			server := &scripted{}
+			server.resizing.watches.next = []scriptedStream[*workloadresizerv1.WatchResizesResponse]{
+				{watchedResizes(), withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
+			}
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "watch", "--server", serve(t, server)}, tc.args...)...)
+			if code != exitError || !strings.HasSuffix(stderr, " no more\n") {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			if diff := cmp.Diff(&workloadresizerv1.WatchResizesRequest{Namespace: tc.asked}, server.lastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			golden(t, tc.golden, stdout)
+		})
+	}
+}

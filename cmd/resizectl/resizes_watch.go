@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"iter"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type resizesWatchOptions struct {
+	genericiooptions.IOStreams
+	server        *connection
+	color         *colorMode
+	output        format
+	namespace     string
+	allNamespaces bool
+}
+
+func newResizesWatchCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &resizesWatchOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Show what is done to pods as it happens",
+		Long: `Show the pods that were sized, and from then on what is done.
+
+` + watchHelp + "\n\n" + resizesHelp,
+		Example: `  # See the pods of a rollout being sized
+  resizectl resizes watch -n shop
+
+  # Have a program told of nodes that have no room
+  resizectl resizes watch -A -o json | jq -c 'select(.resize.state == "RESIZE_STATE_DEFERRED")'`,
+		Args:              positional(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.namespace == "" {
+				return usageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods of every namespace, whatever --namespace says")
+	o.output.addNamingFlag(cmd)
+	return cmd
+}
+
+func (o *resizesWatchOptions) run(ctx context.Context) error {
+	namespace := o.namespace
+	if o.allNamespaces {
+		namespace = ""
+	}
+	return o.server.stream(ctx, func(ctx context.Context, c *client.Client) error {
+		events := func(opts ...client.WatchOption) iter.Seq2[client.ResizeEvent, error] {
+			return c.WatchResizes(ctx, namespace, opts...)
+		}
+		rowsOf := func(resize *workloadresizerv1.Resize) []metav1.TableRow {
+			return resizeRows(resize, o.allNamespaces)
+		}
+		columns := resizeColumns(o.allNamespaces, column("State      "))
+		return follow(ctx, o.IOStreams, events, newEventPrinter(o.Out, o.color.painter(o.Out), o.output, columns, rowsOf, resizeName))
+	})
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+)
+
+type statusOptions struct {
+	genericiooptions.IOStreams
+	server *connection
+	color  *colorMode
+	output format
+}
+
+func newStatusCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &statusOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how the server does: who leads, what waits, what is wrong",
+		Long: `Show how the server does: which replica answers and which one resizes, what waits
+to be done, what is wrong, and how many pods there are by decision and reason.
+
+The exit code is 0 if the server answers, whatever it says.`,
+		Example: `  # Is all well?
+  resizectl status
+
+  # Why are pods left alone, in numbers?
+  resizectl status -o json | jq '.pods[] | select(.decision == "DECISION_SKIP")'`,
+		Args:              positional(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	o.output.addFlag(cmd)
+	return cmd
+}
+
+func (o *statusOptions) run(ctx context.Context) error {
+	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		status, err := c.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if o.output.streams() {
+			return printDocument(o.Out, o.output, status)
+		}
+		return printStatus(o.Out, o.color.painter(o.Out), status, o.output == formatWide)
+	})
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"runtime"
+	"testing"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestVersion(t *testing.T) {
+	version = "v1.2.3"
+	t.Cleanup(func() { version = "" })
+	server := &scripted{}
+	server.resizing.status = &workloadresizerv1.GetStatusResponse{Version: "v1.2.0"}
+	address, none := serve(t, server), nobody(t)
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	ours := "resizectl v1.2.3 (" + runtime.Version() + " " + platform + ")\n"
+	ourYAML := "clientVersion:\n  goVersion: " + runtime.Version() + "\n  platform: " + platform + "\n  version: v1.2.3\n"
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"both", ours + "server    v1.2.0\n", []string{"version", "--server", address}},
+		{"that of the client, if it is asked for alone", ours, []string{"version", "--client", "--server", address}},
+		{"that of the client, if no server answers", ours, []string{"version", "--server", none}},
+		{"as YAML", ourYAML + "serverVersion: v1.2.0\n", []string{"version", "-o", "yaml", "--server", address}},
+		{"as JSON", "{\n  \"clientVersion\": {\n    \"version\": \"v1.2.3\",\n    \"goVersion\": \"" + runtime.Version() + "\",\n    \"platform\": \"" + platform + "\"\n  }\n}\n",
+			[]string{"version", "-o", "json", "--client"}},
+		{"by the flag", "v1.2.3\n", []string{"--version"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), tc.args...)
+			if code != exitOK || stdout != tc.want || stderr != "" {
+				t.Errorf("exit %d, stderr %q, stdout\n%s\nwant\n%s", code, stderr, stdout, tc.want)
+			}
+		})
+	}
+}
+
+func TestVersionThatWasNotLinked(t *testing.T) {
+	if versionText() == "" {
+		t.Error("there is none")
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// eventColumn is as wide from the beginning as the longest event, so that the
+// columns stay where they are.
+var eventColumn = column("Event   ")
+
+// eventPrinter prints the events of a watch as they come. The rows of the present
+// state come together, so that their columns fit.
+type eventPrinter[T any] struct {
+	w      io.Writer
+	output format
+	rows   *tableWriter
+	// columns are those after eventColumn, and rowsOf what an object has in them.
+	columns []metav1.TableColumnDefinition
+	rowsOf  func(T) []metav1.TableRow
+	// nameOf is what is printed of an object with formatName.
+	nameOf func(T) string
+	// present are the rows of the present state, until it is complete.
+	present  []metav1.TableRow
+	complete bool
+}
+
+func newEventPrinter[T any](w io.Writer, p painter, output format, columns []metav1.TableColumnDefinition, rowsOf func(T) []metav1.TableRow, nameOf func(T) string) *eventPrinter[T] {
+	return &eventPrinter[T]{
+		w: w, output: output, rows: newTableWriter(w, p, output == formatWide),
+		columns: append([]metav1.TableColumnDefinition{eventColumn}, columns...), rowsOf: rowsOf, nameOf: nameOf,
+	}
+}
+
+func (p *eventPrinter[T]) print(event client.Event[T]) error {
+	switch {
+	case event.Reset:
+		p.present, p.complete = nil, false
+		return nil
+	case p.output == formatJSON:
+		return printLine(p.w, event.Response)
+	case p.output == formatYAML:
+		if _, err := io.WriteString(p.w, "---\n"); err != nil {
+			return err
+		}
+		return printDocument(p.w, p.output, event.Response)
+	case event.Type == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK:
+		p.complete = true
+	case p.output == formatName:
+		return printNames(p.w, p.nameOf, event.Object)
+	default:
+		for _, row := range p.rowsOf(event.Object) {
+			row.Cells = append([]any{eventText(event.Type)}, row.Cells...)
+			p.present = append(p.present, row)
+		}
+	}
+	if !p.complete {
+		return nil
+	}
+	table := &metav1.Table{ColumnDefinitions: p.columns, Rows: p.present}
+	p.present = nil
+	return p.rows.print(table)
+}
+
+// eventText is "added", "modified" or "deleted", or what a newer server calls it
+// that tells what this version does not know.
+func eventText(t workloadresizerv1.WatchEventType) string {
+	return strings.ToLower(strings.TrimPrefix(t.String(), "WATCH_EVENT_TYPE_"))
+}

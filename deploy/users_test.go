@@ -1,0 +1,74 @@
+package deploy
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/server/access"
+)
+
+// roles returns the rights of each role for users.
+func roles(t *testing.T) map[string]map[access.Right]bool {
+	t.Helper()
+	all := map[string]map[access.Right]bool{}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(users))))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var role rbacv1.ClusterRole
+		if err := yaml.UnmarshalStrict(document, &role); err != nil {
+			t.Fatal(err)
+		}
+		rights := map[access.Right]bool{}
+		for _, rule := range role.Rules {
+			if !slices.Equal(rule.APIGroups, []string{access.Group}) || len(rule.ResourceNames) > 0 || len(rule.NonResourceURLs) > 0 {
+				t.Errorf("%s has a rule for something else: %v", role.Name, rule)
+			}
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					rights[access.Right{Verb: verb, Resource: resource}] = true
+				}
+			}
+		}
+		all[role.Name] = rights
+	}
+}
+
+func TestEachRoleHasTheRightsOfTheOneBeforeAndItsOwnAndNoOthers(t *testing.T) {
+	all := roles(t)
+	want := map[access.Right]bool{}
+	for _, role := range []string{"workload-resizer-viewer", "workload-resizer-editor", "workload-resizer-admin"} {
+		before := len(want)
+		for _, method := range access.Methods() {
+			for _, right := range method.Rights {
+				if right.Role() == role {
+					want[right] = true
+				}
+			}
+		}
+		if len(want) == before {
+			t.Errorf("%s has nothing of its own", role)
+		}
+		if !maps.Equal(all[role], want) {
+			t.Errorf("%s has the rights\n%v, want\n%v", role, all[role], want)
+		}
+		delete(all, role)
+	}
+	if len(all) > 0 {
+		t.Errorf("there are other roles: %v", all)
+	}
+}

@@ -1,0 +1,222 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/internal/follow"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// counter is a document that says a number.
+type counter struct {
+	*Document[int]
+	inForce  int
+	rejected []error
+}
+
+// newCounter makes a document of a ConfigMap that is there, whose watch is in the
+// test's hands.
+func newCounter(t *testing.T, client kubernetes.Interface, name string) *counter {
+	t.Helper()
+	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c := &counter{}
+	c.Document = New(Config[int]{
+		Source:       follow.ConfigMap{Client: client, Namespace: "default", Name: name},
+		Noun:         "numbers",
+		FieldManager: "tester",
+		Clock:        clock.RealClock{},
+		Parse: func(data map[string]string) (int, error) {
+			if data["n"] == "" {
+				return 0, nil
+			}
+			return strconv.Atoi(data["n"])
+		},
+		Accept:   func(_ context.Context, n int) InForce { c.inForce = n; return InForce{Count: n} },
+		Reject:   func(_ context.Context, err error) { c.rejected = append(c.rejected, err) },
+		OnReject: func(*corev1.ConfigMap, error) {},
+	})
+	return c
+}
+
+func one(n int, _ map[string]string) (map[string]string, error) {
+	return map[string]string{"n": strconv.Itoa(n + 1)}, nil
+}
+
+func TestDocument(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	stored := func(t *testing.T, name string) *corev1.ConfigMap {
+		t.Helper()
+		cm, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cm
+	}
+
+	t.Run("what is written is in force when Update returns", func(t *testing.T) {
+		c := newCounter(t, client, "written")
+		for want := 1; want <= 3; want++ {
+			if err := c.Update(t.Context(), false, one); err != nil || c.inForce != want {
+				t.Fatalf("%d in force, %v", c.inForce, err)
+			}
+		}
+		if by := stored(t, "written").ManagedFields; by[len(by)-1].Manager != "tester" {
+			t.Errorf("written by %v", by)
+		}
+	})
+	t.Run("what is only checked is not written", func(t *testing.T) {
+		c := newCounter(t, client, "checked")
+		if err := c.Update(t.Context(), true, one); err != nil || c.inForce != 0 || len(stored(t, "checked").Data) > 0 {
+			t.Errorf("%d in force, %v", c.inForce, err)
+		}
+	})
+	t.Run("writers of two replicas undo nothing of each other", func(t *testing.T) {
+		a := newCounter(t, client, "shared")
+		config := a.Config
+		config.Accept = func(context.Context, int) InForce { return InForce{} }
+		b := New(config)
+		const each = 20
+		var writers sync.WaitGroup
+		for n := range 2 * each {
+			writers.Go(func() {
+				if err := []*Document[int]{a.Document, b}[n%2].Update(t.Context(), false, one); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		writers.Wait()
+		if got := stored(t, "shared").Data["n"]; got != strconv.Itoa(2*each) {
+			t.Errorf("%s of %d counted", got, 2*each)
+		}
+	})
+	t.Run("who waits for another's write waits as long as it wants to", func(t *testing.T) {
+		c := newCounter(t, client, "waiting")
+		under, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() {
+			done <- c.Update(context.Background(), false, func(n int, data map[string]string) (map[string]string, error) {
+				close(under)
+				<-finish
+				return one(n, data)
+			})
+		}()
+		<-under
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := c.Update(gone, false, one); !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled: %v", err)
+		}
+		late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := c.Update(late, false, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes of ConfigMap default/waiting") {
+			t.Errorf("late: %v", err)
+		}
+		close(finish)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := c.Update(t.Context(), false, one); err != nil || c.inForce != 2 {
+			t.Errorf("%d in force, %v", c.inForce, err)
+		}
+	})
+	t.Run("the error of a change is that of the update", func(t *testing.T) {
+		no := errors.New("no")
+		c := newCounter(t, client, "no")
+		if err := c.Update(t.Context(), false, func(int, map[string]string) (map[string]string, error) { return nil, no }); !errors.Is(err, no) {
+			t.Error(err)
+		}
+	})
+	// A ConfigMap that etcd was restored with has a lower version or another uid.
+	t.Run("another ConfigMap of the name counts at once", func(t *testing.T) {
+		c := newCounter(t, client, "replaced")
+		for range 2 {
+			if err := c.Update(t.Context(), false, one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cm := stored(t, "replaced")
+		c.takeWatched(t.Context(), cm, nil)
+		cm.ResourceVersion, cm.Data = "1", map[string]string{"n": "1"}
+		c.takeWatched(t.Context(), cm, nil)
+		if c.inForce != 1 {
+			t.Errorf("%d in force after the restore", c.inForce)
+		}
+		cm.UID, cm.Data = "another", nil
+		c.takeWatched(t.Context(), cm, nil)
+		if c.inForce != 0 {
+			t.Errorf("%d in force of another", c.inForce)
+		}
+	})
+	t.Run("a ConfigMap that is gone is missed where it is written, unless Err says so", func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			readOnly, inForce bool
+			want              string
+		}{
+			"nothing-in-force": {want: "numbers cannot be stored: ConfigMap default/nothing-in-force, which keeps the numbers, does not exist: apply deploy/base, which has it"},
+			"in-force":         {inForce: true},
+			"read-only":        {readOnly: true},
+		} {
+			c := newCounter(t, client, name)
+			cm := stored(t, name)
+			if tc.inForce {
+				cm.Data = map[string]string{"n": "1"}
+			}
+			c.ReadOnly = tc.readOnly
+			c.takeWatched(t.Context(), cm, nil)
+			if err := c.Missing(); err != nil {
+				t.Errorf("%s, while it is there: %v", name, err)
+			}
+			c.takeWatched(t.Context(), nil, fmt.Errorf("it %w", follow.ErrMissing))
+			got := ""
+			if err := c.Missing(); err != nil {
+				got = err.Error()
+			}
+			if got != tc.want || (c.Err() != nil) != tc.inForce {
+				t.Errorf("%s: %q, %v", name, got, c.Err())
+			}
+		}
+	})
+	t.Run("what is bad or gone leaves the last good content in force", func(t *testing.T) {
+		c := newCounter(t, client, "bad")
+		if err := c.Update(t.Context(), false, one); err != nil {
+			t.Fatal(err)
+		}
+		cm := stored(t, "bad")
+		bad := cm.DeepCopy()
+		bad.ResourceVersion += "0"
+		maps.Copy(bad.Data, map[string]string{"n": "x"})
+		for _, tc := range []struct {
+			cm   *corev1.ConfigMap
+			err  error
+			want string
+		}{
+			{bad, nil, `ConfigMap default/bad: strconv.Atoi: parsing "x": invalid syntax: correct that, or remove the key to end all numbers`},
+			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap default/bad, which keeps the numbers, does not exist; the 1 last known stay in force here"},
+			{nil, errors.New("no connection"), "no connection"},
+		} {
+			changed := c.Watch()
+			c.takeWatched(t.Context(), tc.cm, tc.err)
+			<-changed
+			last := c.rejected[len(c.rejected)-1]
+			if c.inForce != 1 || !errors.Is(c.Err(), last) || len(last.Error()) < len(tc.want) || last.Error()[:len(tc.want)] != tc.want {
+				t.Errorf("%d in force, %v, want %s", c.inForce, c.Err(), tc.want)
+			}
+		}
+	})
+}

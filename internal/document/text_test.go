@@ -1,0 +1,112 @@
+package document
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+)
+
+func TestProblemsOfALine(t *testing.T) {
+	const control = "must be one line of text without control characters"
+	for _, tc := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"nothing is a line", "", nil},
+		{"words of any language are", "größer — 大きい 🚀", nil},
+		{"so are what YAML has a meaning for, and what it escapes", "- 'x': \"y\" # ~ \u00a0\ufeff\ufffd", nil},
+		{"a line that is full fits", strings.Repeat("ä", 32), nil},
+		{"a longer one does not", strings.Repeat("ä", 33), []string{"is 66 bytes long, may be 64"}},
+		{"two lines are none", "a\nb", []string{control}},
+		{"nor are two in Unicode", "a\u2028b", []string{control}},
+		{"a tab steers a terminal", "a\tb", []string{control}},
+		{"so does an escape", "\x1b[31m", []string{control}},
+		{"so do those above ASCII", "a\u0085", []string{control}},
+		{"half a character is no text", "a\xff", []string{control}},
+		{"a surrogate is no text", "a\xed\xa0\x80", []string{control}},
+		{"the swapped byte order mark is no character", "a\ufffeb", []string{"has U+FFFE, which is no character"}},
+		{"the last of the plane is none", "\uffff", []string{"has U+FFFF, which is no character"}},
+		{"those inside of the plane are none", "\ufdd0", []string{"has U+FDD0, which is no character"}},
+		{"those of other planes are none", "\U0010ffff", []string{"has U+10FFFF, which is no character"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := LineProblems(tc.text, 64); !slices.Equal(got, tc.want) {
+				t.Errorf("%q: %q, want %q", tc.text, got, tc.want)
+			}
+		})
+	}
+}
+
+// survives tells whether Decode reads what the two ways to write make of a text:
+// as YAML, and as JSON within YAML.
+func survives(t *testing.T, text string) bool {
+	t.Helper()
+	type line struct {
+		Text string `json:"text"`
+	}
+	asYAML, err := yaml.Marshal(line{text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(line{text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, written := range []string{string(asYAML), string(asJSON)} {
+		var got line
+		if err := Decode(written, &got); err != nil || got.Text != text {
+			return false
+		}
+	}
+	return true
+}
+
+func TestWhatIsALineCanBeReadAgain(t *testing.T) {
+	var chunk strings.Builder
+	flush := func() {
+		if text := chunk.String(); !survives(t, text) {
+			t.Errorf("%q is read as another", text)
+		}
+		chunk.Reset()
+	}
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if !utf8.ValidRune(r) || len(LineProblems(string(r), 4)) > 0 {
+			continue
+		}
+		// YAML gives the first character of a text a meaning, and the last.
+		if r < 0x3000 && !survives(t, string(r)) {
+			t.Errorf("%q is read as another", r)
+		}
+		if chunk.WriteRune(r); chunk.Len() > 4000 {
+			flush()
+		}
+	}
+	flush()
+}
+
+func TestAnyTextThatIsALineCanBeReadAgain(t *testing.T) {
+	special := []rune("-?:,[]{}#&*!|>'\"%@`~ =<.019eExXnyYNtf\\/\u00a0\u00ad\u200b\u202e\ufeff\ufffd\U0001f680ä")
+	source := rand.New(rand.NewPCG(1, 2))
+	tried := 0
+	for range 20_000 {
+		text := make([]rune, source.IntN(8))
+		for i := range text {
+			if text[i] = special[source.IntN(len(special))]; source.IntN(4) == 0 {
+				text[i] = rune(source.IntN(utf8.MaxRune + 1))
+			}
+		}
+		if line := string(text); len(LineProblems(line, 64)) == 0 {
+			if tried++; !survives(t, line) {
+				t.Errorf("%q is read as another", line)
+			}
+		}
+	}
+	if tried < 10_000 {
+		t.Errorf("only %d of the texts were lines", tried)
+	}
+}

@@ -1,0 +1,93 @@
+package override
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// Change is one change of overrides. Nobody changes it once it is made.
+type Change struct {
+	// Number counts the changes, from 1; 0 if it was only checked.
+	Number int64
+	// Time is when it was made, to the second.
+	Time time.Time
+	// Author made it; empty of what has expired.
+	Author string
+	// Reason is why, in the words of the author.
+	Reason string
+	// Deltas are the node types that were changed, by name; at least one.
+	Deltas []Delta
+	// RollbackTo is the change that was gone back to; nil if this was no
+	// rollback.
+	RollbackTo *int64
+}
+
+// Names tells whether the change is one of the node type.
+func (c *Change) Names(nodeType string) bool {
+	return slices.ContainsFunc(c.Deltas, func(d Delta) bool { return d.NodeType == nodeType })
+}
+
+// Delta is what a change did to the override of one node type.
+type Delta struct {
+	NodeType string
+	// From is nil if there was no override before, To if there is none after.
+	From, To *Value
+}
+
+// String is the delta in one line, e.g. "n4: from none to cpu 1.3, memory 1".
+func (d Delta) String() string {
+	return d.NodeType + ": from " + d.From.String() + " to " + d.To.String()
+}
+
+// Value is what an override says of a node type.
+type Value struct {
+	// CPUPerf and MemoryPerf are finite and above 0.
+	CPUPerf, MemoryPerf float64
+	// ExpireTime is when the override ends, to the second; zero is never.
+	ExpireTime time.Time
+}
+
+// String is the value in words, "none" of nil.
+func (v *Value) String() string {
+	if v == nil {
+		return "none"
+	}
+	text := fmt.Sprintf("cpu %v, memory %v", v.CPUPerf, v.MemoryPerf)
+	if !v.ExpireTime.IsZero() {
+		text += " until " + v.ExpireTime.Format(time.RFC3339)
+	}
+	return text
+}
+
+func valueOf(r ratios.Ratio) Value { return Value{r.CPUPerf, r.MemoryPerf, r.ExpireTime} }
+
+// deltas lists what makes the one of the other, by node type.
+func deltas(from, to map[string]ratios.Ratio) []Delta {
+	names := maps.Clone(to)
+	if names == nil {
+		names = map[string]ratios.Ratio{}
+	}
+	maps.Copy(names, from)
+	var all []Delta
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		before, after := pick(from, name), pick(to, name)
+		if (before == nil) == (after == nil) && (before == nil || *before == *after) {
+			continue
+		}
+		all = append(all, Delta{name, before, after})
+	}
+	return all
+}
+
+func pick(overrides map[string]ratios.Ratio, nodeType string) *Value {
+	r, ok := overrides[nodeType]
+	if !ok {
+		return nil
+	}
+	v := valueOf(r)
+	return &v
+}

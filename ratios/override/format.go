@@ -1,0 +1,147 @@
+package override
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// Keys of the ConfigMap.
+const (
+	// Key has the overrides.
+	Key = "overrides.yaml"
+	// HistoryKey has the changes that led to them.
+	HistoryKey = "history.yaml"
+)
+
+// Preambles tell people who look into the ConfigMap what they see.
+const (
+	preamble = `# Ratios that decide before those of the configuration. Written by
+# "resizectl ratios set", "delete" and "rollback".
+`
+	historyPreamble = `# Who changed the overrides, and why. Written by workload-resizer.
+`
+)
+
+// list is the text of Key.
+type list struct {
+	Overrides map[string]entry `json:"overrides"`
+}
+
+type entry struct {
+	CPUPerf    float64 `json:"cpuPerf"`
+	MemoryPerf float64 `json:"memPerf"`
+	Author     string  `json:"author,omitempty"`
+	Reason     string  `json:"reason,omitempty"`
+	UpdateTime string  `json:"updateTime,omitempty"`
+	ExpireTime string  `json:"expireTime,omitempty"`
+}
+
+// history is the text of HistoryKey.
+type history struct {
+	Changes []changeEntry `json:"changes"`
+}
+
+type changeEntry struct {
+	Number     int64        `json:"number"`
+	Time       string       `json:"time"`
+	Author     string       `json:"author,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
+	RollbackTo *int64       `json:"rollbackTo,omitempty"`
+	Deltas     []deltaEntry `json:"deltas"`
+}
+
+type deltaEntry struct {
+	NodeType string      `json:"nodeType"`
+	From     *valueEntry `json:"from,omitempty"`
+	To       *valueEntry `json:"to,omitempty"`
+}
+
+type valueEntry struct {
+	CPUPerf    float64 `json:"cpuPerf"`
+	MemoryPerf float64 `json:"memPerf"`
+	ExpireTime string  `json:"expireTime,omitempty"`
+}
+
+// readable is format, whose texts parse reads as the same: nothing is ever
+// written that the next read refuses.
+func readable(c content) (map[string]string, error) {
+	text, kept, err := format(c)
+	if err != nil {
+		return nil, fmt.Errorf("write overrides as YAML: %w", err)
+	}
+	again, err := parse(text)
+	if err == nil && !reflect.DeepEqual(again, content{c.overrides, kept}) {
+		err = errors.New("they are read as others than were written")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write overrides as YAML: they could not be read again: %w", err)
+	}
+	return text, nil
+}
+
+// format writes the content as data for the ConfigMap, with as many of the newest
+// changes as are kept, at least one.
+func format(c content) (data map[string]string, kept []Change, err error) {
+	overrides := list{map[string]entry{}}
+	for nodeType, r := range c.overrides {
+		overrides.Overrides[nodeType] = entryOf(r)
+	}
+	text, err := yaml.Marshal(overrides)
+	if err != nil {
+		return nil, nil, err
+	}
+	lines, kept, err := lines(c.changes)
+	if err != nil {
+		return nil, nil, err
+	}
+	return map[string]string{Key: preamble + string(text), HistoryKey: historyPreamble + "changes:\n" + lines}, kept, nil
+}
+
+// lines writes each change on a line of its own.
+func lines(changes []Change) (text string, kept []Change, err error) {
+	var newest []string
+	size := len(historyPreamble)
+	for i := len(changes) - 1; i >= 0 && len(newest) < maxChanges; i-- {
+		line, err := json.Marshal(changeEntryOf(changes[i]))
+		if err != nil {
+			return "", nil, err
+		}
+		if size += len(line) + len("- \n"); size > maxHistoryBytes && len(newest) > 0 {
+			break
+		}
+		newest = append(newest, string(line))
+	}
+	var b strings.Builder
+	for i := len(newest) - 1; i >= 0; i-- {
+		b.WriteString("- " + newest[i] + "\n")
+	}
+	return b.String(), changes[len(changes)-len(newest):], nil
+}
+
+func entryOf(r ratios.Ratio) entry {
+	p := r.Provenance
+	return entry{r.CPUPerf, r.MemoryPerf, p.Author, p.Reason, document.TimeText(p.UpdateTime), document.TimeText(r.ExpireTime)}
+}
+
+func changeEntryOf(c Change) changeEntry {
+	e := changeEntry{c.Number, document.TimeText(c.Time), c.Author, c.Reason, c.RollbackTo, nil}
+	for _, d := range c.Deltas {
+		e.Deltas = append(e.Deltas, deltaEntry{d.NodeType, valueEntryOf(d.From), valueEntryOf(d.To)})
+	}
+	return e
+}
+
+func valueEntryOf(v *Value) *valueEntry {
+	if v == nil {
+		return nil
+	}
+	return &valueEntry{v.CPUPerf, v.MemoryPerf, document.TimeText(v.ExpireTime)}
+}

@@ -1,0 +1,57 @@
+package override
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+	testingclock "k8s.io/utils/clock/testing"
+)
+
+// logged has every change of the history in the log, and nothing else.
+func logged(t *testing.T, s *stored) {
+	s.write(t, nil)
+	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+	ctx := klog.NewContext(t.Context(), logger)
+	clock := testingclock.NewFakeClock(began)
+	r := s.run(t, WithClock(clock))
+	end := began.Add(time.Hour)
+	limited := set("n4", 2)
+	limited.ExpireTime = &end
+	update := func(r2 Request, p Patch) {
+		t.Helper()
+		if _, err := r.Update(ctx, []Patch{p}, r2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(Request{Author: "ann", Reason: "only asked", ValidateOnly: true}, limited)
+	update(Request{Author: "ann", Reason: "measured"}, limited)
+	update(Request{Author: "ann", Reason: "the same"}, limited)
+	clock.SetTime(end)
+	update(Request{Author: "bob"}, set("c3", 3))
+	if _, err := r.Rollback(ctx, Rollback{To: 2}, Request{Author: "bob", Reason: "worse"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Delete(ctx, Deletion{NodeType: "c3"}, Request{}); err == nil {
+		t.Error("deleted what is not there")
+	}
+
+	var got []string
+	for line := range strings.Lines(logger.GetSink().(ktesting.Underlier).GetBuffer().String()) {
+		if _, change, ok := strings.Cut(line, "Overrides changed "); ok {
+			got = append(got, strings.TrimSpace(change))
+		}
+	}
+	want := []string{
+		`number=1 author="ann" reason="measured" deltas=["n4: from none to cpu 2, memory 1 until 2026-11-21T02:02:03Z"]`,
+		`number=2 author="" reason="expired" deltas=["n4: from cpu 2, memory 1 until 2026-11-21T02:02:03Z to none"]`,
+		`number=3 author="bob" reason="" deltas=["c3: from none to cpu 3, memory 1"]`,
+		`number=4 author="bob" reason="worse" deltas=["c3: from cpu 3, memory 1 to none"] rollbackTo=2`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,149 @@
+package override
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// Bounds of texts, in bytes. Names of callers can be longer than what people say
+// of themselves.
+const (
+	maxReason = 512
+	maxAuthor = 512
+)
+
+// parse reads the data of the ConfigMap. Without a key there is nothing of it. The
+// error lists everything that is wrong, each with its path.
+func parse(data map[string]string) (content, error) {
+	var errs document.Faults
+	for key := range data {
+		if key != Key && key != HistoryKey {
+			errs = append(errs, fmt.Errorf("%s: unknown key, overrides are in %s", key, Key))
+		}
+	}
+	var overrides list
+	if err := document.Decode(data[Key], &overrides); err != nil {
+		errs = append(errs, fmt.Errorf("%s: %w", Key, err))
+	}
+	var past history
+	if err := document.Decode(data[HistoryKey], &past); err != nil {
+		errs = append(errs, fmt.Errorf("%s: %w", HistoryKey, err))
+	}
+	c := content{overrides: make(map[string]ratios.Ratio, len(overrides.Overrides))}
+	for _, nodeType := range slices.Sorted(maps.Keys(overrides.Overrides)) {
+		e := overrides.Overrides[nodeType]
+		r, wrong := e.ratio(nodeType)
+		for _, fault := range wrong {
+			errs = append(errs, fmt.Errorf("overrides.%w", fault))
+		}
+		c.overrides[nodeType] = r
+	}
+	for i, e := range past.Changes {
+		change, err := e.change()
+		if err == nil && i > 0 && change.Number != c.changes[i-1].Number+1 {
+			err = fmt.Errorf("number: want %d, got %d", c.changes[i-1].Number+1, change.Number)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("changes[%d].%w", i, err))
+		}
+		c.changes = append(c.changes, change)
+	}
+	return c, errs.Err()
+}
+
+func (e *entry) ratio(nodeType string) (ratios.Ratio, []error) {
+	r := ratios.Ratio{CPUPerf: e.CPUPerf, MemoryPerf: e.MemoryPerf, Provenance: ratios.Provenance{Source: Source, Author: e.Author, Reason: e.Reason}}
+	var errs []error
+	for _, t := range []struct {
+		field, text string
+		into        *time.Time
+	}{{"updateTime", e.UpdateTime, &r.Provenance.UpdateTime}, {"expireTime", e.ExpireTime, &r.ExpireTime}} {
+		var err error
+		if *t.into, err = document.ParseTime(t.text); err != nil {
+			errs = append(errs, &FieldError{nodeType, t.field, err.Error()})
+		}
+	}
+	for _, fault := range faults(nodeType, r) {
+		errs = append(errs, fault)
+	}
+	return r, errs
+}
+
+// faults returns everything that is wrong with an override.
+func faults(nodeType string, r ratios.Ratio) []*FieldError {
+	var errs []*FieldError
+	add := func(field, problem string) { errs = append(errs, &FieldError{nodeType, field, problem}) }
+	if problem := nodeTypeProblem(nodeType); problem != "" {
+		add("nodeType", problem)
+	}
+	for _, perf := range []struct {
+		field string
+		value float64
+	}{{"cpuPerf", r.CPUPerf}, {"memPerf", r.MemoryPerf}} {
+		if !ratios.ValidPerf(perf.value) {
+			add(perf.field, "must be set to a finite number above 0")
+		}
+	}
+	for _, text := range []struct {
+		field, value string
+		most         int
+	}{{"author", r.Provenance.Author, maxAuthor}, {"reason", r.Provenance.Reason, maxReason}} {
+		for _, problem := range document.LineProblems(text.value, text.most) {
+			add(text.field, problem)
+		}
+	}
+	return errs
+}
+
+// nodeTypeProblem returns what is wrong with the name of a node type, empty if
+// nothing is: it must be a label value, for no node could have it otherwise.
+func nodeTypeProblem(nodeType string) string {
+	if nodeType == "" {
+		return "must be set"
+	}
+	if problems := validation.IsValidLabelValue(nodeType); len(problems) > 0 {
+		return "must be one that a node can have: " + strings.Join(problems, ", ")
+	}
+	return ""
+}
+
+func (e *changeEntry) change() (Change, error) {
+	c := Change{Number: e.Number, Author: e.Author, Reason: e.Reason, RollbackTo: e.RollbackTo}
+	var err error
+	switch c.Time, err = document.ParseTime(e.Time); {
+	case err != nil:
+		return c, fmt.Errorf("time: %w", err)
+	case e.Number < 1:
+		return c, fmt.Errorf("number: want one from 1 on, got %d", e.Number)
+	case len(e.Deltas) == 0:
+		return c, fmt.Errorf("deltas: want at least one")
+	}
+	for i, d := range e.Deltas {
+		delta := Delta{NodeType: d.NodeType}
+		for _, v := range []struct {
+			field string
+			entry *valueEntry
+			into  **Value
+		}{{"from", d.From, &delta.From}, {"to", d.To, &delta.To}} {
+			if v.entry == nil {
+				continue
+			}
+			r, wrong := (&entry{CPUPerf: v.entry.CPUPerf, MemoryPerf: v.entry.MemoryPerf, ExpireTime: v.entry.ExpireTime}).ratio(d.NodeType)
+			if len(wrong) > 0 {
+				return c, fmt.Errorf("deltas[%d].%s: %w", i, v.field, wrong[0])
+			}
+			value := valueOf(r)
+			*v.into = &value
+		}
+		c.Deltas = append(c.Deltas, delta)
+	}
+	return c, nil
+}

@@ -1,0 +1,127 @@
+package override
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/internal/follow"
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// Source is the name of this source.
+const Source = "override"
+
+// fieldManager is who the API server is told writes.
+const fieldManager = "workload-resizer"
+
+// Store follows the overrides in a ConfigMap, and changes them. All methods may
+// be called at any time from any goroutine.
+type Store struct {
+	clock    clock.Clock
+	readOnly bool
+	onReject func(*corev1.ConfigMap, error)
+	document *document.Document[content]
+
+	mu sync.Mutex
+	// report is nil unless the store runs.
+	report func(ratios.Update)
+	// changes are those of the last good content; nil until there was one.
+	changes []Change
+}
+
+var _ ratios.Provider = (*Store)(nil)
+
+// Option changes how New sets up a Store.
+type Option func(*Store)
+
+// WithClock replaces the real clock.
+func WithClock(c clock.Clock) Option { return func(s *Store) { s.clock = c } }
+
+// OnReject has reject told of content that is bad; it must not block.
+func OnReject(reject func(*corev1.ConfigMap, error)) Option {
+	return func(s *Store) { s.onReject = reject }
+}
+
+// ReadOnly makes all changes return ErrReadOnly that would not only be checked.
+func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
+
+// New returns a store of the overrides in a ConfigMap. The client must be allowed
+// to list, watch, get and update it, and must not bound the time of a watch.
+func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
+	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}}
+	for _, set := range opts {
+		set(s)
+	}
+	s.document = document.New(document.Config[content]{
+		Source:       follow.ConfigMap{Client: client, Namespace: namespace, Name: name},
+		Noun:         noun,
+		FieldManager: fieldManager,
+		ReadOnly:     s.readOnly,
+		Clock:        s.clock,
+		Parse:        parse,
+		Accept:       s.accept,
+		Reject:       func(_ context.Context, err error) { s.tell(ratios.Update{Err: err}) },
+		OnReject:     s.onReject,
+	})
+	return s
+}
+
+// Name implements ratios.Provider.
+func (s *Store) Name() string { return Source }
+
+// Run implements ratios.Provider. A ConfigMap that is missing from the start has
+// no overrides; one that goes away leaves those that it had in force.
+func (s *Store) Run(ctx context.Context, report func(ratios.Update)) error {
+	s.reportTo(report)
+	defer s.reportTo(nil)
+	return s.document.Run(ctx)
+}
+
+// Missing says that no override can be stored, for there is no ConfigMap, while
+// none is in force; nil otherwise, also where none may be stored at all.
+func (s *Store) Missing() error { return s.document.Missing() }
+
+func (s *Store) reportTo(report func(ratios.Update)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report = report
+}
+
+// accept puts the overrides in force that have not expired. Whoever has written
+// them gets no answer before they are reported.
+func (s *Store) accept(_ context.Context, c content) document.InForce {
+	inForce := live(c.overrides, s.clock.Now())
+	s.mu.Lock()
+	s.changes = append([]Change{}, c.changes...)
+	s.mu.Unlock()
+	s.tell(ratios.Update{Layer: &ratios.Layer{Ratios: inForce}})
+	return document.InForce{Count: len(inForce), Expires: nextExpiry(inForce)}
+}
+
+func (s *Store) tell(u ratios.Update) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.report != nil {
+		s.report(u)
+	}
+}
+
+// now is the time to the second.
+func (s *Store) now() time.Time { return s.clock.Now().UTC().Truncate(time.Second) }
+
+// nextExpiry is when the next of the overrides expires, zero if none does.
+func nextExpiry(overrides map[string]ratios.Ratio) time.Time {
+	var next time.Time
+	for _, r := range overrides {
+		if !r.ExpireTime.IsZero() && (next.IsZero() || r.ExpireTime.Before(next)) {
+			next = r.ExpireTime
+		}
+	}
+	return next
+}

@@ -1,0 +1,512 @@
+package override
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func deployed(t *testing.T, s *stored) {
+	apply := func() {
+		t.Helper()
+		if err := localcluster.Apply(t.Context(), s.config, deploy.Base()...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply()
+	asServer := rest.CopyConfig(s.config)
+	asServer.Impersonate.UserName = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
+	run := func() *replica {
+		return running(t, New(kubernetes.NewForConfigOrDie(asServer), deploy.Namespace, deploy.Overrides))
+	}
+	a := run()
+	a.mustUpdate(t, Request{}, set("n4", 2))
+	apply()
+	run().await(t, map[string]float64{"n4": 2})
+	if changes, more, err := a.Changes(Page{Size: 10}); len(changes) != 1 || more || err != nil {
+		t.Errorf("changes %v, %v, %v", changes, more, err)
+	}
+}
+
+func inForce(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	a, b := s.run(t, WithClock(clock)), s.run(t)
+	c := a.mustUpdate(t, Request{Author: "ann", Reason: "measured"}, set("n4", 2))
+	if got := a.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
+		t.Errorf("in force where it was set: %v", got)
+	}
+	b.await(t, map[string]float64{"n4": 2})
+	entry, _ := b.table.Table().Lookup("n4")
+	want := []ratios.Ratio{
+		{CPUPerf: 2, MemoryPerf: 1, Provenance: ratios.Provenance{Source: "override", UpdateTime: began, Author: "ann", Reason: "measured"}},
+		{CPUPerf: 1.25, MemoryPerf: 1},
+	}
+	if diff := cmp.Diff(want, entry.Candidates); diff != "" {
+		t.Error(diff)
+	}
+	wantChange := Change{Number: 1, Time: began, Author: "ann", Reason: "measured", Deltas: []Delta{{"n4", nil, &Value{CPUPerf: 2, MemoryPerf: 1}}}}
+	if diff := cmp.Diff(&wantChange, c); diff != "" {
+		t.Error(diff)
+	}
+	if changes, _, err := b.Changes(Page{Size: 1}); err != nil || !cmp.Equal(changes, []Change{wantChange}) {
+		t.Errorf("changes %v, %v", changes, err)
+	}
+	if again := a.mustUpdate(t, Request{Author: "bob"}, set("n4", 2)); again != nil {
+		t.Errorf("what is so already is the change %v", again)
+	}
+}
+
+// replay is what the changes come to, from nothing.
+func replay(changes []Change) map[string]Value {
+	all := map[string]Value{}
+	for _, c := range changes {
+		for _, d := range c.Deltas {
+			delete(all, d.NodeType)
+			if d.To != nil {
+				all[d.NodeType] = *d.To
+			}
+		}
+	}
+	return all
+}
+
+func values(overrides map[string]ratios.Ratio) map[string]Value {
+	all := map[string]Value{}
+	for nodeType, r := range overrides {
+		all[nodeType] = valueOf(r)
+	}
+	return all
+}
+
+func atTheSameTime(t *testing.T, s *stored) {
+	s.write(t, nil)
+	replicas := []*replica{s.run(t), s.run(t)}
+	const writers = 50
+	nodeTypes := []string{"n4", "c3", "c4"}
+	var mu sync.Mutex
+	accepted := map[string]int64{}
+	var running sync.WaitGroup
+	for n := range writers {
+		running.Go(func() {
+			r, nodeType, reason := replicas[n%2], nodeTypes[n%len(nodeTypes)], fmt.Sprintf("writer %d", n)
+			for {
+				p := set(nodeType, float64(n+1))
+				p.Etag = r.etag(nodeType)
+				c, err := r.Update(t.Context(), []Patch{p}, Request{Reason: reason})
+				if etag, ok := errors.AsType[*EtagError](err); ok && etag.NodeType == nodeType {
+					continue // Somebody was faster; what it has written is read now.
+				}
+				if err != nil {
+					t.Errorf("%s: %v", reason, err)
+					return
+				}
+				mu.Lock()
+				accepted[reason] = c.Number
+				mu.Unlock()
+				return
+			}
+		})
+	}
+	running.Wait()
+	c := s.read(t)
+	recorded := map[string]int64{}
+	for i, change := range c.changes {
+		if change.Number != int64(i+1) {
+			t.Errorf("change %d has number %d", i+1, change.Number)
+		}
+		recorded[change.Reason] = change.Number
+	}
+	if diff := cmp.Diff(accepted, recorded); diff != "" || len(c.changes) != writers {
+		t.Errorf("%d changes; accepted, recorded: %s", len(c.changes), diff)
+	}
+	if diff := cmp.Diff(replay(c.changes), values(c.overrides)); diff != "" {
+		t.Errorf("replayed, stored: %s", diff)
+	}
+	last := map[string]*Value{}
+	for _, change := range c.changes {
+		for _, d := range change.Deltas {
+			if diff := cmp.Diff(last[d.NodeType], d.From); diff != "" {
+				t.Errorf("change %d undoes another: %s", change.Number, diff)
+			}
+			last[d.NodeType] = d.To
+		}
+	}
+	want := map[string]float64{}
+	for nodeType, r := range c.overrides {
+		want[nodeType] = r.CPUPerf
+	}
+	for _, r := range replicas {
+		r.await(t, want)
+	}
+}
+
+func sameEtag(t *testing.T, s *stored) {
+	s.write(t, nil)
+	replicas := []*replica{s.run(t), s.run(t)}
+	for round := range 10 {
+		etag := replicas[0].etag("n4")
+		var won, lost atomic.Int32
+		var both sync.WaitGroup
+		for i, r := range replicas {
+			both.Go(func() {
+				p := set("n4", float64(10*round+i+2))
+				p.Etag = etag
+				_, err := r.Update(t.Context(), []Patch{p}, Request{})
+				if _, ok := errors.AsType[*EtagError](err); ok {
+					lost.Add(1)
+				} else if err == nil {
+					won.Add(1)
+				}
+			})
+		}
+		both.Wait()
+		if won.Load() != 1 || lost.Load() != 1 {
+			t.Fatalf("round %d: %d won, %d lost", round, won.Load(), lost.Load())
+		}
+		for _, r := range replicas {
+			r.await(t, map[string]float64{"n4": s.read(t).overrides["n4"].CPUPerf})
+		}
+	}
+}
+
+func allOrNone(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	bad := set("c3", 2)
+	bad.Etag = "another"
+	_, err := r.Update(t.Context(), []Patch{set("n4", 2), bad}, Request{})
+	if etag, ok := errors.AsType[*EtagError](err); !ok || etag.NodeType != "c3" || etag.Etag != Etag("c3", nil) {
+		t.Errorf("update: %v", err)
+	}
+	incomplete := set("c3", 2)
+	incomplete.Default, incomplete.AllowMissing = nil, true
+	_, err = r.Update(t.Context(), []Patch{set("n4", 2), incomplete}, Request{})
+	if field, ok := errors.AsType[*FieldError](err); !ok || field.Field != "memPerf" {
+		t.Errorf("update: %v", err)
+	}
+	soon := began
+	ended := set("c3", 2)
+	ended.ExpireTime = &soon
+	_, err = s.run(t, WithClock(testingclock.NewFakeClock(began))).Update(t.Context(), []Patch{set("n4", 2), ended}, Request{})
+	if field, ok := errors.AsType[*FieldError](err); !ok || field.Field != "expireTime" {
+		t.Errorf("update: %v", err)
+	}
+	if c := s.read(t); len(c.overrides) > 0 || len(c.changes) > 0 {
+		t.Errorf("stored %+v", c)
+	}
+	c := r.mustUpdate(t, Request{}, set("n4", 2), set("c3", 3))
+	if len(c.Deltas) != 2 || c.Deltas[0].NodeType != "c3" {
+		t.Errorf("changed %+v", c)
+	}
+	r.await(t, map[string]float64{"c3": 3, "n4": 2})
+}
+
+func checked(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	var layer *ratios.Layer
+	dry := Request{ValidateOnly: true, Check: func(l *ratios.Layer) error { layer = l; return nil }}
+	c, err := r.Update(t.Context(), []Patch{set("n4", 2)}, dry)
+	if err != nil || c.Number != 0 || len(c.Deltas) != 1 || layer.Ratios["n4"].CPUPerf != 2 {
+		t.Errorf("update %+v to %+v, %v", c, layer, err)
+	}
+	if _, err := r.Delete(t.Context(), Deletion{NodeType: "n4"}, dry); err == nil {
+		t.Error("deleted what is not there")
+	}
+	if c := s.read(t); len(c.overrides) > 0 || len(c.changes) > 0 {
+		t.Errorf("stored %+v", c)
+	}
+}
+
+func forbidden(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	no := errors.New("no")
+	if _, err := r.Update(t.Context(), []Patch{set("n4", 2)}, Request{Check: func(*ratios.Layer) error { return no }}); !errors.Is(err, no) {
+		t.Error(err)
+	}
+	if c := s.read(t); len(c.overrides) > 0 {
+		t.Errorf("stored %+v", c)
+	}
+}
+
+func deleted(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	_, err := r.Delete(t.Context(), Deletion{NodeType: "n4"}, Request{})
+	if none, ok := errors.AsType[*NoOverrideError](err); !ok || none.NodeType != "n4" {
+		t.Errorf("delete: %v", err)
+	}
+	if c, err := r.Delete(t.Context(), Deletion{NodeType: "n4", AllowMissing: true}, Request{}); c != nil || err != nil {
+		t.Errorf("deleted %v, %v", c, err)
+	}
+	r.mustUpdate(t, Request{}, set("n4", 2), set("c3", 3))
+	_, err = r.Delete(t.Context(), Deletion{NodeType: "n4", Etag: Etag("n4", nil)}, Request{})
+	if _, ok := errors.AsType[*EtagError](err); !ok {
+		t.Errorf("delete: %v", err)
+	}
+	c, err := r.Delete(t.Context(), Deletion{NodeType: "n4", Etag: r.etag("n4")}, Request{Author: "ann"})
+	want := []Delta{{"n4", &Value{CPUPerf: 2, MemoryPerf: 1}, nil}}
+	if err != nil || c.Number != 2 || c.Author != "ann" || !cmp.Equal(c.Deltas, want) {
+		t.Errorf("deleted %+v, %v", c, err)
+	}
+	if got := r.cpu(); !cmp.Equal(got, map[string]float64{"c3": 3}) {
+		t.Errorf("in force: %v", got)
+	}
+}
+
+func rolledBack(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	states := []map[string]Value{{}} // By number of the change.
+	made := func(c *Change, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Number != int64(len(states)) {
+			t.Fatalf("change %d, want %d", c.Number, len(states))
+		}
+		states = append(states, values(s.read(t).overrides))
+	}
+	update := func(patches ...Patch) {
+		t.Helper()
+		made(r.Update(t.Context(), patches, Request{}))
+	}
+	update(set("n4", 2))
+	update(set("c3", 3), set("c4", 4), set("n4", 2.5))
+	made(r.Delete(t.Context(), Deletion{NodeType: "c3"}, Request{}))
+	update(set("c4", 5))
+	// To each change in turn; those are changes themselves.
+	for _, to := range []int64{3, 2, 1, 0, 4, 2, 7} {
+		made(r.Rollback(t.Context(), Rollback{To: to, Newest: int64(len(states) - 1)}, Request{Author: "ann"}))
+		if diff := cmp.Diff(states[to], states[len(states)-1]); diff != "" {
+			t.Errorf("after the rollback to %d: %s", to, diff)
+		}
+		if last := s.read(t).changes[len(states)-2]; *last.RollbackTo != to || last.Author != "ann" {
+			t.Errorf("recorded as %+v", last)
+		}
+	}
+	newest := int64(len(states) - 1)
+	if c, err := r.Rollback(t.Context(), Rollback{To: newest}, Request{}); c != nil || err != nil {
+		t.Errorf("to the newest: %v, %v", c, err)
+	}
+	_, err := r.Rollback(t.Context(), Rollback{To: newest + 1}, Request{})
+	if _, ok := errors.AsType[*NotKeptError](err); !ok || !strings.Contains(err.Error(), fmt.Sprintf("there was no change %d", newest+1)) {
+		t.Errorf("to a change to come: %v", err)
+	}
+	_, err = r.Rollback(t.Context(), Rollback{To: 1, Newest: newest - 1}, Request{})
+	if newer, ok := errors.AsType[*NewerChangeError](err); !ok || newer.Newest != newest {
+		t.Errorf("with a newer change: %v", err)
+	}
+	// What is not kept any more cannot be undone.
+	c := s.read(t)
+	c.changes = c.changes[5:]
+	data, _, err := format(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, data)
+	_, err = r.Rollback(t.Context(), Rollback{To: 4}, Request{})
+	if kept, ok := errors.AsType[*NotKeptError](err); !ok || kept.Oldest != 5 || !strings.Contains(err.Error(), "changes since 6 can be undone") {
+		t.Errorf("beyond what is kept: %v", err)
+	}
+	made(r.Rollback(t.Context(), Rollback{To: 5}, Request{}))
+	if diff := cmp.Diff(states[5], states[len(states)-1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func rolledBackExpiry(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	r := s.run(t, WithClock(clock))
+	end := began.Add(time.Hour)
+	brief := set("c3", 3)
+	brief.ExpireTime = &end
+	r.mustUpdate(t, Request{}, set("n4", 2), brief)
+	clock.Step(time.Hour)
+	r.mustUpdate(t, Request{}, set("n4", 4))
+	c, err := r.Rollback(t.Context(), Rollback{To: 1}, Request{})
+	if err != nil || c.Number != 4 || len(c.Deltas) != 1 || c.Deltas[0].NodeType != "n4" {
+		t.Errorf("rolled back %+v, %v", c, err)
+	}
+	r.await(t, map[string]float64{"n4": 2})
+}
+
+func expires(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	a, b := s.run(t, WithClock(clock)), s.run(t, WithClock(clock))
+	end := began.Add(time.Hour)
+	brief := set("c3", 3)
+	brief.ExpireTime = &end
+	a.mustUpdate(t, Request{Author: "ann"}, set("n4", 2), brief)
+	b.await(t, map[string]float64{"c3": 3, "n4": 2})
+	clock.Step(time.Hour - time.Second)
+	b.await(t, map[string]float64{"c3": 3, "n4": 2})
+	for _, r := range []*replica{a, b} {
+		// More than one step, for a timer that is set just now counts from now.
+		localcluster.Eventually(t, "the override to expire", func() error {
+			clock.Step(time.Second)
+			if got := r.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
+				return fmt.Errorf("overrides %v", got)
+			}
+			return nil
+		})
+		if r.etag("c3") != Etag("c3", nil) {
+			t.Error("what has expired has an etag of its own")
+		}
+	}
+	if c := s.read(t); len(c.overrides) != 2 || len(c.changes) != 1 {
+		t.Errorf("a replica wrote of its own accord: %+v", c)
+	}
+	now := clock.Now()
+	c := b.mustUpdate(t, Request{Author: "bob"}, set("c4", 4))
+	got := s.read(t)
+	want := Change{Number: 2, Time: now, Reason: "expired", Deltas: []Delta{{"c3", &Value{3, 1, end}, nil}}}
+	if c.Number != 3 || !cmp.Equal(got.changes[1], want) || !slices.Equal(slices.Sorted(maps.Keys(got.overrides)), []string{"c4", "n4"}) {
+		t.Errorf("change %d after %+v, stored %v", c.Number, got.changes[1], got.overrides)
+	}
+}
+
+func missing(t *testing.T, s *stored) {
+	r := s.run(t)
+	r.await(t, map[string]float64{})
+	_, err := r.Update(t.Context(), []Patch{set("n4", 2)}, Request{})
+	if _, ok := errors.AsType[*MissingError](err); !ok || !strings.Contains(err.Error(), "apply deploy/base") {
+		t.Errorf("update: %v", err)
+	}
+	if changes, more, err := r.Changes(Page{Size: 1}); len(changes) > 0 || more || err != nil {
+		t.Errorf("changes %v, %v, %v", changes, more, err)
+	}
+	s.write(t, map[string]string{Key: "overrides: {n4: {cpuPerf: 2, memPerf: 1}}"})
+	r.await(t, map[string]float64{"n4": 2})
+	s.remove(t)
+	localcluster.Eventually(t, "the error", func() error {
+		if err := r.table.Sources()[0].Err; err == nil || !strings.Contains(err.Error(), "the 1 last known stay in force") {
+			return fmt.Errorf("error is %w", err)
+		}
+		return nil
+	})
+	if got := r.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
+		t.Errorf("in force: %v", got)
+	}
+}
+
+func broken(t *testing.T, s *stored) {
+	s.write(t, map[string]string{Key: "overrides: {n4: {cpuPerf: 2, memPerf: 1}}"})
+	rejected := make(chan error, 10)
+	r := s.run(t, OnReject(func(_ *corev1.ConfigMap, err error) { rejected <- err }))
+	r.await(t, map[string]float64{"n4": 2})
+	const bad = "overrides: {n4: {cpuPerf: 0, memPerf: 1}}"
+	s.write(t, map[string]string{Key: bad})
+	if err := <-rejected; !strings.Contains(err.Error(), "overrides.n4.cpuPerf: must be set to a finite number above 0") {
+		t.Errorf("rejected with %v", err)
+	}
+	localcluster.Eventually(t, "the error", func() error {
+		if err := r.table.Sources()[0].Err; err == nil || !strings.Contains(err.Error(), "ConfigMap default/"+s.name+": overrides.n4.cpuPerf: ") {
+			return fmt.Errorf("error is %w", err)
+		}
+		return nil
+	})
+	if got := r.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
+		t.Errorf("in force: %v", got)
+	}
+	_, err := r.Update(t.Context(), []Patch{set("c3", 2)}, Request{})
+	if _, ok := errors.AsType[*ContentError](err); !ok {
+		t.Errorf("update: %v", err)
+	}
+	s.write(t, map[string]string{Key: "overrides: {c3: {cpuPerf: 2, memPerf: 1}}"})
+	r.await(t, map[string]float64{"c3": 2})
+}
+
+func refused(t *testing.T, s *stored) {
+	s.write(t, nil)
+	asNobody := rest.CopyConfig(s.config)
+	asNobody.Impersonate.UserName = "nobody"
+	store := New(kubernetes.NewForConfigOrDie(asNobody), "default", s.name)
+	_, err := store.Update(t.Context(), []Patch{set("n4", 2)}, Request{})
+	if _, ok := errors.AsType[*RefusedError](err); !ok {
+		t.Errorf("update: %v", err)
+	}
+	if _, _, err := store.Changes(Page{Size: 1}); err == nil || err.Error() != "overrides are not read yet" {
+		t.Errorf("changes: %v", err)
+	}
+}
+
+func full(t *testing.T, s *stored) {
+	c := content{overrides: map[string]ratios.Ratio{}}
+	for n := range maxOverrides {
+		c.overrides[fmt.Sprintf("type-%d", n)] = ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
+	}
+	data, _, err := format(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, data)
+	r := s.run(t)
+	_, err = r.Update(t.Context(), []Patch{set("n4", 2)}, Request{})
+	if _, ok := errors.AsType[*FullError](err); !ok || !strings.Contains(err.Error(), "1001 overrides") {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := r.Delete(t.Context(), Deletion{NodeType: "type-0"}, Request{}); err != nil {
+		t.Errorf("one less: %v", err)
+	}
+	r.mustUpdate(t, Request{}, set("n4", 2))
+}
+
+func readOnly(t *testing.T, s *stored) {
+	s.write(t, map[string]string{Key: "overrides: {n4: {cpuPerf: 2, memPerf: 1}}"})
+	r := s.run(t, ReadOnly())
+	r.await(t, map[string]float64{"n4": 2})
+	for name, try := range map[string]func() (*Change, error){
+		"update":   func() (*Change, error) { return r.Update(t.Context(), []Patch{set("n4", 3)}, Request{}) },
+		"delete":   func() (*Change, error) { return r.Delete(t.Context(), Deletion{NodeType: "n4"}, Request{}) },
+		"rollback": func() (*Change, error) { return r.Rollback(t.Context(), Rollback{}, Request{}) },
+	} {
+		if _, err := try(); !errors.Is(err, ErrReadOnly) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if change, err := r.Update(t.Context(), []Patch{set("n4", 3)}, Request{ValidateOnly: true}); err != nil || change == nil {
+		t.Errorf("check: %v, %v", change, err)
+	}
+	r.await(t, map[string]float64{"n4": 2})
+}
+
+func unreadable(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	r.mustUpdate(t, Request{}, set("n4", 2))
+	for field, request := range map[string]Request{"reason": {Reason: "\ufffe"}, "author": {Author: "\uffff"}} {
+		_, err := r.Update(t.Context(), []Patch{set("n4", 3)}, request)
+		if fault, ok := errors.AsType[*FieldError](err); !ok || fault.Field != field {
+			t.Errorf("update: %v", err)
+		}
+		_, err = r.Delete(t.Context(), Deletion{NodeType: "n4"}, request)
+		if fault, ok := errors.AsType[*FieldError](err); !ok || fault.Field != field {
+			t.Errorf("delete: %v", err)
+		}
+	}
+	if got := s.read(t).overrides["n4"].CPUPerf; got != 2 {
+		t.Errorf("stored %v", got)
+	}
+}

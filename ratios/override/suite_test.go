@@ -1,0 +1,209 @@
+package override
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+var began = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
+
+// stored is one ConfigMap of a real API server in the test's hands.
+type stored struct {
+	config *rest.Config
+	client kubernetes.Interface
+	name   string
+}
+
+func TestStore(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	n := 0
+	next := func() *stored { n++; return &stored{config, client, fmt.Sprintf("overrides-%d", n)} }
+	t.Run("keeps the contract of providers", func(t *testing.T) {
+		ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
+			s := next()
+			return ratiotest.Source{
+				Provider: New(client, "default", s.name),
+				Write: func(l *ratios.Layer) {
+					data, _, err := format(content{overrides: l.Ratios})
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.write(t, data)
+				},
+				Break:      func() { s.write(t, map[string]string{Key: "overrides: {n4: {cpuPerf: fast}}"}) },
+				Remove:     func() { s.remove(t) },
+				Optional:   true,
+				OnlyRatios: true,
+			}
+		})
+	})
+	for _, tc := range []struct {
+		name string
+		test func(*testing.T, *stored)
+	}{
+		{"the rights of deploy/base suffice, and to apply it again deletes nothing", deployed},
+		{"an override is in force where it was set, and soon everywhere", inForce},
+		{"writers of two replicas undo nothing of each other", atTheSameTime},
+		{"of two writers with the same etag one wins", sameEtag},
+		{"a batch is set as a whole or not at all", allOrNone},
+		{"a patch is of what is stored when it is written", changedBetween},
+		{"a patch of what has expired starts anew", expiredBetween},
+		{"every change is logged", logged},
+		{"what cannot be read again is not written", unreadable},
+		{"what would be set is checked up to the write", checked},
+		{"what the check forbids is not written", forbidden},
+		{"deleting tells what is not there", deleted},
+		{"a rollback undoes a delete, a batch and a rollback", rolledBack},
+		{"a rollback does not bring back what has expired", rolledBackExpiry},
+		{"overrides end when they expire, and the next write says so", expires},
+		{"a missing ConfigMap has no overrides, and takes none", missing},
+		{"broken content leaves the last good overrides in force, and is not overwritten", broken},
+		{"what the API server refuses is told from what may pass", refused},
+		{"what does not fit is refused", full},
+		{"a store that must not write does not", readOnly},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.test(t, next()) })
+	}
+}
+
+func TestTheFieldManagerIsThatOfTheContract(t *testing.T) {
+	if fieldManager != contract.FieldManager {
+		t.Errorf("field manager %q, want %q", fieldManager, contract.FieldManager)
+	}
+}
+
+// write writes what a person would with kubectl; nil is no data at all.
+func (s *stored) write(t *testing.T, data map[string]string) {
+	t.Helper()
+	api := s.client.CoreV1().ConfigMaps("default")
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}, Data: data}
+	_, err := api.Update(context.Background(), cm, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = api.Create(context.Background(), cm, metav1.CreateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *stored) read(t *testing.T) content {
+	t.Helper()
+	cm, err := s.client.CoreV1().ConfigMaps("default").Get(t.Context(), s.name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := parse(cm.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (s *stored) remove(t *testing.T) {
+	t.Helper()
+	if err := s.client.CoreV1().ConfigMaps("default").Delete(context.Background(), s.name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replica is a store with the table that is made of it and a configuration.
+type replica struct {
+	*Store
+	table *ratios.Store
+}
+
+// run runs a replica until the test is over.
+func (s *stored) run(t *testing.T, opts ...Option) *replica {
+	t.Helper()
+	return running(t, New(s.client, "default", s.name, opts...))
+}
+
+func running(t *testing.T, store *Store) *replica {
+	t.Helper()
+	base := ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{
+		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
+	}})
+	r := &replica{store, ratios.NewStore(store, base)}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.table.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	})
+	localcluster.Eventually(t, "the first report", func() error { return reported(r.table) })
+	return r
+}
+
+// reported is nil once the overrides were reported, whatever they are.
+func reported(s *ratios.Store) error {
+	if err := s.Sources()[0].Err; err != nil && err.Error() == "not read yet" {
+		return err
+	}
+	return nil
+}
+
+// cpu are the cpu performances of the overrides in force.
+func (r *replica) cpu() map[string]float64 {
+	all := map[string]float64{}
+	if table := r.table.Table(); table != nil {
+		for _, nodeType := range table.NodeTypes() {
+			entry, _ := table.Lookup(nodeType)
+			if o := Of(entry.Candidates); o != nil {
+				all[nodeType] = o.CPUPerf
+			}
+		}
+	}
+	return all
+}
+
+// await waits for the watch until these overrides are in force.
+func (r *replica) await(t *testing.T, want map[string]float64) {
+	t.Helper()
+	localcluster.Eventually(t, fmt.Sprintf("overrides %v", want), func() error {
+		if got := r.cpu(); !cmp.Equal(got, want) {
+			return fmt.Errorf("overrides %v", got)
+		}
+		return r.table.Sources()[0].Err
+	})
+}
+
+// set says what cpu performance a node type is to have.
+func set(nodeType string, cpu float64) Patch {
+	return Patch{NodeType: nodeType, CPUPerf: &cpu, Default: func(string) (ratios.Ratio, bool) { return ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}, true }}
+}
+
+func (r *replica) mustUpdate(t *testing.T, request Request, patches ...Patch) *Change {
+	t.Helper()
+	c, err := r.Update(t.Context(), patches, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// etag is that of what is in force.
+func (r *replica) etag(nodeType string) string {
+	if entry, ok := r.table.Table().Lookup(nodeType); ok {
+		return Etag(nodeType, Of(entry.Candidates))
+	}
+	return Etag(nodeType, nil)
+}

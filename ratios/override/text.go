@@ -1,0 +1,23 @@
+package override
+
+import "github.com/workload-resizer/workload-resizer/internal/document"
+
+// maxSaidAuthor is how long the name may be that people say is theirs, in bytes.
+const maxSaidAuthor = 128
+
+// TextFaults returns everything that is wrong with what people say of a change:
+// both are one line, of up to 512 and 128 bytes.
+func TextFaults(reason, author string) []*FieldError {
+	return saidFaults(reason, maxReason, author, maxSaidAuthor)
+}
+
+func saidFaults(reason string, mostReason int, author string, mostAuthor int) []*FieldError {
+	var errs []*FieldError
+	for _, problem := range document.LineProblems(reason, mostReason) {
+		errs = append(errs, &FieldError{Field: "reason", Problem: problem})
+	}
+	for _, problem := range document.LineProblems(author, mostAuthor) {
+		errs = append(errs, &FieldError{Field: "author", Problem: problem})
+	}
+	return errs
+}

@@ -1,0 +1,80 @@
+package override
+
+import (
+	"context"
+
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// edit says what the overrides are to be, from what is stored, and from that
+// without what has expired. from is the provenance of what it changes.
+type edit func(stored, now content, from ratios.Provenance) (map[string]ratios.Ratio, error)
+
+// change is edit for those whom it does not concern what has expired.
+func (s *Store) change(ctx context.Context, r Request, next func(content, ratios.Provenance) (map[string]ratios.Ratio, error)) (*Change, error) {
+	return s.edit(ctx, r, nil, func(_, now content, from ratios.Provenance) (map[string]ratios.Ratio, error) { return next(now, from) })
+}
+
+// edit changes what is stored.
+func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edit) (made *Change, err error) {
+	if wrong := saidFaults(r.Reason, maxReason, r.Author, maxAuthor); len(wrong) > 0 {
+		return nil, wrong[0]
+	}
+	var written []Change
+	err = s.document.Update(ctx, r.ValidateOnly, func(stored content, data map[string]string) (map[string]string, error) {
+		made, written = nil, nil
+		now := s.now()
+		present := stored.at(now)
+		overrides, err := edit(stored, present, ratios.Provenance{Source: Source, UpdateTime: now, Author: r.Author, Reason: r.Reason})
+		if err != nil {
+			return nil, err
+		}
+		if r.Check != nil {
+			if err := r.Check(&ratios.Layer{Ratios: overrides}); err != nil {
+				return nil, err
+			}
+		}
+		next, change := present.with(overrides, Change{Time: now, Author: r.Author, Reason: r.Reason, RollbackTo: rollbackTo})
+		if change == nil {
+			return nil, nil // What has expired waits for a write that is needed.
+		}
+		text, err := readable(next)
+		if err != nil {
+			return nil, err
+		}
+		if n, size := len(next.overrides), len(text[Key]); (n > maxOverrides || size > maxBytes) && size > len(data[Key]) {
+			return nil, &FullError{n, size}
+		}
+		made, written = change, next.changes[len(stored.changes):]
+		return text, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.ValidateOnly {
+		if made != nil {
+			made.Number = 0 // Others may be faster.
+		}
+		return made, nil
+	}
+	for i := range written {
+		written[i].log(ctx)
+	}
+	return made, nil
+}
+
+// log keeps a record of a change that was written where it outlives the history,
+// which is bounded.
+func (c *Change) log(ctx context.Context) {
+	deltas := make([]string, len(c.Deltas))
+	for i, d := range c.Deltas {
+		deltas[i] = d.String()
+	}
+	says := []any{"number", c.Number, "author", c.Author, "reason", c.Reason, "deltas", deltas}
+	if c.RollbackTo != nil {
+		says = append(says, "rollbackTo", *c.RollbackTo)
+	}
+	klog.FromContext(ctx).Info("Overrides changed", says...)
+}

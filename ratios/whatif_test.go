@@ -1,0 +1,82 @@
+package ratios_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+)
+
+func TestWhatTheOtherSourcesSay(t *testing.T) {
+	s := run(t,
+		ratiotest.NewMemory("override", ratios.Update{Layer: layer("override", "n2d", map[string]float64{"n2d": 1, "n4": 2, "c3": 3})}),
+		ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "", map[string]float64{"n4": 1.25})}),
+		ratiotest.NewMemory("file", ratios.Update{Layer: layer("file", "", map[string]float64{"n4": 1.5, "e2": 0.5})}),
+	)
+	await(t, s, s.Watch(), ready(s))
+	for _, tc := range []struct {
+		name, without, nodeType string
+		want                    float64 // 0 is nothing.
+	}{
+		{"the first of the others decides", "override", "n4", 1.25},
+		{"one before it decides, too", "configmap", "n4", 2},
+		{"the last counts", "override", "e2", 0.5},
+		{"what only this source names is nothing, be it the baseline", "override", "n2d", 0},
+		{"what nobody names is nothing", "override", "c4", 0},
+		{"a source that is not used leaves them all", "another", "n4", 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, ok := s.LookupWithout(tc.without, tc.nodeType); got.CPUPerf != tc.want || ok != (tc.want != 0) {
+				t.Errorf("got %+v, %v, want %v", got, ok, tc.want)
+			}
+		})
+	}
+	if got, ok := ratios.NewStore(ratiotest.NewMemory("file", ratios.Update{})).LookupWithout("override", "n4"); ok {
+		t.Errorf("a source that was not read says %+v", got)
+	}
+}
+
+func TestWhatIf(t *testing.T) {
+	s := run(t,
+		ratiotest.NewMemory("override", ratios.Update{Layer: layer("override", "", map[string]float64{"n4": 2})}),
+		ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})}),
+	)
+	await(t, s, s.Watch(), ready(s))
+	for _, tc := range []struct {
+		name, source string
+		layer        *ratios.Layer
+		want         float64 // 0 is an error.
+		wantErr      string
+	}{
+		{"a source that says something else", "override", layer("override", "", map[string]float64{"n4": 3}), 3, ""},
+		{"a source that says nothing leaves the others", "override", nil, 1.25, ""},
+		{"the source without a name decides before all", "", layer("", "", map[string]float64{"n4": 4}), 4, ""},
+		{"layers that lack a baseline are no table", "configmap", nil, 0, "no source names a baseline"},
+		{"a source that is not used is an error", "file", nil, 0, "ratio source file is not used"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			table, err := s.WhatIf(tc.source, tc.layer)
+			if tc.want == 0 {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+					t.Errorf("%+v, %v", table, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if entry, _ := table.Lookup("n4"); entry.Ratio.CPUPerf != tc.want {
+				t.Errorf("n4 has %+v", entry.Ratio)
+			}
+		})
+	}
+	if entry, _ := s.Table().Lookup("n4"); entry.Ratio.CPUPerf != 2 {
+		t.Errorf("in force: %+v", entry.Ratio)
+	}
+	broken := ratios.NewStore(ratiotest.NewMemory("file", ratios.Update{Err: errors.New("broken")}))
+	if _, err := broken.WhatIf("file", nil); err == nil || !strings.Contains(err.Error(), "not read yet") {
+		t.Errorf("before there is a table: %v", err)
+	}
+}

@@ -1,0 +1,156 @@
+package reconciler
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// Impact is what another table would mean for the pods that run now.
+type Impact struct {
+	Total ImpactGroup
+	// NodeTypes and Namespaces are those with pods that would change or be
+	// vetoed, by name.
+	NodeTypes, Namespaces []ImpactGroup
+	// Vetoed are the plans of pods that would get other sizes if nothing spoke
+	// against it, by namespace and name.
+	Vetoed []*Plan
+}
+
+// ImpactGroup sums up pods.
+type ImpactGroup struct {
+	// Name is the node type or namespace; empty for all.
+	Name string
+	// Pods would get other sizes.
+	Pods int
+	// CPU is by how many millicores the sum of their requests would change,
+	// Memory by how many bytes.
+	CPU, Memory int64
+	// Vetoed would, if nothing spoke against it.
+	Vetoed int
+}
+
+// Impact plans the pods whose sizes another table concerns, with it and with the
+// one in force. Pods that are not resized at all, whatever their sizes, are in
+// neither count; those that are paused or sized by a VerticalPodAutoscaler are
+// vetoed. Those whose nodes are still at their last resize count as if that were
+// done. The error is a NotReadyError or that of ctx.
+func (r *Reconciler) Impact(ctx context.Context, table *ratios.Table) (*Impact, error) {
+	if err := r.Ready(); err != nil {
+		return nil, err
+	}
+	before, _ := r.rules()
+	after := rules{table, before.holds}
+	sums := newImpactSums()
+	for _, pod := range all(r.pods.List) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if r.affected(pod, before, after) {
+			s := r.snapshot(pod, before)
+			// What a node is at passes by itself, and is there for most pods
+			// right after a change.
+			s.settled = true
+			planned := r.Planner.Plan(s)
+			s.Table = table
+			sums.add(planned, r.wouldBe(s))
+		}
+	}
+	return sums.impact(), nil
+}
+
+// wouldBe plans a pod. Of one that is left alone for as long as something else
+// lasts, the plan tells whether it would get other sizes then. The snapshot is
+// not for use after it.
+func (r *Reconciler) wouldBe(s *Snapshot) *Plan {
+	plan := r.Planner.Plan(s)
+	if plan.Decision != Skip {
+		return plan
+	}
+	switch plan.Reasons[0].Code {
+	case contract.Paused, contract.ActiveVPA:
+		s.Paused, s.VPA = "", ""
+		without := r.Planner.Plan(s)
+		plan.vetoed = without.Decision == Resize || without.vetoed
+	}
+	return plan
+}
+
+// impactSums adds up an Impact.
+type impactSums struct {
+	total                 ImpactGroup
+	nodeTypes, namespaces map[string]*ImpactGroup
+	vetoed                []*Plan
+}
+
+func newImpactSums() *impactSums {
+	return &impactSums{nodeTypes: map[string]*ImpactGroup{}, namespaces: map[string]*ImpactGroup{}}
+}
+
+// add takes the plans of a pod into account, with the table in force and with the
+// other one.
+func (s *impactSums) add(before, after *Plan) {
+	switch {
+	case after.Decision == Skip && after.vetoed:
+		s.vetoed = append(s.vetoed, after)
+		s.each(after, func(g *ImpactGroup) { g.Vetoed++ })
+	case after.Decision != Skip && !sameSizes(before, after):
+		cpu, memory := desiredRequests(after)
+		cpuBefore, memoryBefore := desiredRequests(before)
+		s.each(after, func(g *ImpactGroup) {
+			g.Pods++
+			g.CPU += cpu - cpuBefore
+			g.Memory += memory - memoryBefore
+		})
+	}
+}
+
+// each calls do for the groups that the pod of the plan belongs to.
+func (s *impactSums) each(plan *Plan, do func(*ImpactGroup)) {
+	do(&s.total)
+	do(group(s.nodeTypes, plan.NodeType))
+	do(group(s.namespaces, plan.Pod.Namespace))
+}
+
+func group(groups map[string]*ImpactGroup, name string) *ImpactGroup {
+	g, ok := groups[name]
+	if !ok {
+		g = &ImpactGroup{Name: name}
+		groups[name] = g
+	}
+	return g
+}
+
+func (s *impactSums) impact() *Impact {
+	slices.SortFunc(s.vetoed, func(a, b *Plan) int {
+		return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name))
+	})
+	return &Impact{Total: s.total, NodeTypes: byName(s.nodeTypes), Namespaces: byName(s.namespaces), Vetoed: s.vetoed}
+}
+
+func byName(groups map[string]*ImpactGroup) []ImpactGroup {
+	var ordered []ImpactGroup
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		ordered = append(ordered, *groups[name])
+	}
+	return ordered
+}
+
+// sameSizes tells whether two plans of a pod come to the same sizes.
+func sameSizes(a, b *Plan) bool {
+	return slices.EqualFunc(a.Containers, b.Containers, func(a, b ContainerPlan) bool { return a.Desired == b.Desired })
+}
+
+// desiredRequests are the sums of what the containers should request, in
+// millicores and bytes.
+func desiredRequests(p *Plan) (cpu, memory int64) {
+	for i := range p.Containers {
+		cpu += p.Containers[i].Desired.CPU.Request
+		memory += p.Containers[i].Desired.Memory.Request
+	}
+	return cpu, memory
+}

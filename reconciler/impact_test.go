@@ -1,0 +1,142 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+// withN4 is the published example with another ratio of n4.
+func withN4(t testing.TB, cpu float64) *ratios.Table {
+	t.Helper()
+	layer := published()
+	layer.Ratios["n4"] = ratios.Ratio{CPUPerf: cpu, MemoryPerf: 1}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	do(t, err)
+	return table
+}
+
+// impactWorld has 12 pods that are asked for on n4 nodes, "full" without room, and
+// some that nothing becomes of.
+func impactWorld(t testing.TB) *Reconciler {
+	one := amounts{"1", "", "1Gi", ""}
+	always := corev1.ContainerRestartPolicyAlways
+	sidecar := func(p *corev1.Pod) {
+		p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always, Resources: amounts{"200m", "", "", ""}.requirements()}}
+	}
+	bare := func(p *corev1.Pod) { p.OwnerReferences = nil }
+	r := filled(t, []*corev1.Pod{
+		pod(one, named("shop", "base", "n2d")),
+		pod(one, named("shop", "web", "n4"), sidecar),
+		pod(one, named("bank", "web", "n4")),
+		pod(one, named("shop", "crowded", "full")),
+		pod(one, named("shop", "bare", "n4"), bare),
+		pod(one, named("shop", "skip", "n4"), annotated("skip", "true")),
+		pod(one, named("held", "paused", "n4")),
+		pod(one, named("restored", "web", "n4")),
+		pod(amounts{"20m", "", "", ""}, named("shop", "clamped", "n4")),
+	}, []*corev1.Node{nodeNamed("n2d", "n2d", "8"), nodeNamed("n4", "n4", "64"), nodeNamed("full", "n4", "1")})
+	r.Planner.Sidecars = true
+	r.Holds = holding{table: hold.NewTable([]hold.Hold{
+		{Kind: hold.Pause, Scope: hold.Scope{Namespace: "held"}}, {Kind: hold.Restore, Scope: hold.Scope{Namespace: "restored"}},
+	})}
+	return r
+}
+
+func TestImpact(t *testing.T) {
+	r := impactWorld(t)
+	for _, tc := range []struct {
+		name   string
+		n4     float64
+		want   Impact
+		vetoed map[string]contract.Reason
+	}{
+		{"the same ratio concerns nobody", 1.25, Impact{}, nil},
+		// 1000m of each app: 800m → 500m, and of the sidecar 160m → 100m.
+		{"a faster node frees requests, those of sidecars too", 2, Impact{
+			Total:      ImpactGroup{Pods: 3, CPU: -3*300 - 60, Vetoed: 1},
+			NodeTypes:  []ImpactGroup{{Name: "n4", Pods: 3, CPU: -3*300 - 60, Vetoed: 1}},
+			Namespaces: []ImpactGroup{{Name: "bank", Pods: 1, CPU: -300}, {Name: "held", Vetoed: 1}, {Name: "shop", Pods: 2, CPU: -2*300 - 60}},
+		}, map[string]contract.Reason{"held/paused": contract.Paused}},
+		{"a slower node asks for more, where there is room", 0.5, Impact{
+			Total:      ImpactGroup{Pods: 2, CPU: 2*1200 + 240, Vetoed: 2},
+			NodeTypes:  []ImpactGroup{{Name: "n4", Pods: 2, CPU: 2*1200 + 240, Vetoed: 2}},
+			Namespaces: []ImpactGroup{{Name: "bank", Pods: 1, CPU: 1200}, {Name: "held", Vetoed: 1}, {Name: "shop", Pods: 1, CPU: 1200 + 240, Vetoed: 1}},
+		}, map[string]contract.Reason{"held/paused": contract.Paused, "shop/crowded": contract.NodeCapacity}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := r.Impact(t.Context(), withN4(t, tc.n4))
+			do(t, err)
+			vetoed := map[string]contract.Reason{}
+			for _, p := range got.Vetoed {
+				vetoed[p.Pod.String()] = p.Reasons[0].Code
+			}
+			if diff := cmp.Diff(tc.vetoed, vetoed); diff != "" && len(tc.vetoed)+len(vetoed) > 0 {
+				t.Error(diff)
+			}
+			got.Vetoed = nil
+			if diff := cmp.Diff(&tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Right after a change, nodes are still at what it asked for.
+func TestAResizeThatANodeIsAtIsTakenForDone(t *testing.T) {
+	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
+	r := filled(t, []*corev1.Pod{
+		pod(sized, named("shop", "busy", "n4"), sizedForN4, asResized, said(corev1.PodResizeInProgress, "", 5, 20)),
+		pod(sized, named("shop", "waiting", "n4"), sizedForN4, asResized, said(corev1.PodResizePending, "Deferred", 5, 20)),
+		pod(sized, named("shop", "crowded", "full"), sizedForN4, asResized, said(corev1.PodResizeInProgress, "", 5, 20)),
+	}, []*corev1.Node{nodeNamed("n4", "n4", "64"), nodeNamed("full", "n4", "1")})
+	got, err := r.Impact(t.Context(), withN4(t, 0.5))
+	do(t, err)
+	// 1000m: 800m → 2000m.
+	if diff := cmp.Diff(ImpactGroup{Pods: 1, CPU: 1200, Vetoed: 2}, got.Total); diff != "" {
+		t.Error(diff)
+	}
+	for i, want := range []contract.Reason{contract.NodeCapacity, contract.ResizeDeferred} {
+		if got.Vetoed[i].Reasons[0].Code != want {
+			t.Errorf("%v, want %s", got.Vetoed[i], want)
+		}
+	}
+}
+
+func TestAnImpactThatNobodyWaitsForEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := impactWorld(t).Impact(ctx, withN4(t, 2)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// BenchmarkImpact is of a change of one node type of two, in a cluster of 100,000
+// pods.
+func BenchmarkImpact(b *testing.B) {
+	const pods, nodes = 100_000, 5000
+	var allPods []*corev1.Pod
+	var allNodes []*corev1.Node
+	for i := range nodes {
+		allNodes = append(allNodes, nodeNamed(fmt.Sprint("node-", i), [...]string{"n2d", "n4"}[i%2], "32"))
+	}
+	for i := range pods {
+		allPods = append(allPods, pod(amounts{"500m", "1", "1Gi", "1Gi"}, named(fmt.Sprint("team-", i%200), fmt.Sprint("pod-", i), allNodes[i%nodes].Name)))
+	}
+	r, table := filled(b, allPods, allNodes), withN4(b, 1.3)
+	b.ReportAllocs()
+	for b.Loop() {
+		impact, err := r.Impact(b.Context(), table)
+		if err != nil || impact.Total.Pods != pods/2 {
+			b.Fatal(impact.Total, err)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package reconciler
+
+import (
+	"fmt"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+// Every replica watches the cluster and plans, so that all of them know how pods
+// stand. Only the leader writes to pods and says what becomes of them.
+
+// Leads tells whether this process is the one that writes.
+func (r *Reconciler) Leads() bool { return r.Leader == nil || r.Leader.Leading() }
+
+func (r *Reconciler) watchLeader() <-chan struct{} {
+	if r.Leader == nil {
+		return nil
+	}
+	return r.Leader.Watch()
+}
+
+// leaderChanged begins anew: what was done and said before another replica led
+// tells nothing of what is to be done and said now.
+func (r *Reconciler) leaderChanged() {
+	r.pacer.clear()
+	if !r.Leads() {
+		return
+	}
+	r.ledger.beginAnew()
+	for _, pod := range all(r.pods.List) {
+		r.enqueue(pod)
+	}
+}
+
+// stoppedError tells that a plan must not be carried out any more. Nothing has
+// failed.
+type stoppedError struct{ because string }
+
+func (e *stoppedError) Error() string { return "stopped before a write: " + e.because }
+
+// permit returns a *stoppedError unless a write of the plan may begin now: this
+// process leads, and the holds in force still ask for what the plan does.
+func (r *Reconciler) permit(plan *Plan) error {
+	if !r.Leads() {
+		return &stoppedError{"another replica may lead"}
+	}
+	holds, err := r.Holds.Ready()
+	if err != nil {
+		return &stoppedError{"holds are not known"}
+	}
+	var asked hold.Kind
+	if plan.kind == restore {
+		asked = hold.Restore
+	}
+	h, _ := holds.Of(plan.Pod.Namespace, plan.Pod.Name, plan.UID, plan.workloads[:]...)
+	switch h.Kind {
+	case asked:
+		return nil
+	case "":
+		return &stoppedError{"its restore has ended"}
+	}
+	return &stoppedError{fmt.Sprintf("there is a %s of %s", h.Kind, h.Scope)}
+}
+
+// always permits what writes nothing.
+func always(*Plan) error { return nil }

@@ -1,0 +1,258 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+const (
+	lease = 3 * time.Second
+	retry = time.Second
+)
+
+// candidate is a replica whose connection a test can cut.
+type candidate struct {
+	*Elector
+	cut    atomic.Bool
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+var errCut = errors.New("the connection is cut")
+
+// stand starts a replica whose work ends once finish is closed.
+func stand(t *testing.T, config *rest.Config, name, identity string, finish <-chan struct{}) *candidate {
+	t.Helper()
+	c := &candidate{ended: make(chan error, 1)}
+	config = rest.CopyConfig(config)
+	config.Timeout = time.Second
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if c.cut.Load() {
+				return nil, errCut
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	var err error
+	c.Elector, err = New(Config{
+		Client: kubernetes.NewForConfigOrDie(config).CoordinationV1(), Namespace: "default", Name: name, Identity: identity,
+		LeaseDuration: lease, RenewDeadline: 2 * time.Second, RetryPeriod: retry,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ctx context.Context
+	ctx, c.cancel = context.WithCancel(context.Background())
+	go func() {
+		c.ended <- c.Run(ctx, func(ctx context.Context) error {
+			<-ctx.Done()
+			<-finish
+			return nil
+		})
+	}()
+	t.Cleanup(func() {
+		c.cancel()
+		if err := <-c.ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// leads waits until a replica leads, and returns how long that took.
+func (c *candidate) leads(t *testing.T, what string) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	localcluster.Eventually(t, what, func() error {
+		if !c.Leading() {
+			return errors.New("it does not lead")
+		}
+		return nil
+	})
+	return time.Since(begin)
+}
+
+// done is closed: work that ends at once.
+var done = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+func TestElection(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+
+	t.Run("one leads, the other knows it, and takes over at once when it ends", func(t *testing.T) {
+		a := stand(t, config, "ends", "a", done)
+		a.leads(t, "a to lead")
+		b := stand(t, config, "ends", "b", done)
+		localcluster.Eventually(t, "b to know of a", func() error {
+			if l, known := b.Leader(); !known || l.Identity != "a" || l.Acquired.IsZero() || l.Renewed.Before(l.Acquired) {
+				return fmt.Errorf("it knows %v, %v", l, known)
+			}
+			return nil
+		})
+		changed := b.Watch()
+		if b.Leading() {
+			t.Error("b leads too")
+		}
+		a.cancel()
+		if took := b.leads(t, "b to lead"); took > 2*time.Second {
+			t.Errorf("that took %v", took)
+		}
+		<-changed
+		if a.Leading() {
+			t.Error("a still leads")
+		}
+		if l, known := b.Leader(); !known || l.Identity != "b" {
+			t.Errorf("b knows %v, %v", l, known)
+		}
+	})
+
+	t.Run("nobody leads before the work of the leader has ended", func(t *testing.T) {
+		finish := make(chan struct{})
+		a := stand(t, config, "works", "a", finish)
+		a.leads(t, "a to lead")
+		b := stand(t, config, "works", "b", done)
+		a.cancel()
+		// Longer than a Lease is waited for: it is renewed as before.
+		until := time.Now().Add(lease + retry)
+		localcluster.Eventually(t, "the time to pass", func() error {
+			if !a.Leading() || b.Leading() {
+				t.Fatalf("a leads: %v, b leads: %v", a.Leading(), b.Leading())
+			}
+			if time.Now().Before(until) {
+				return errors.New("it has not")
+			}
+			return nil
+		})
+		close(finish)
+		b.leads(t, "b to lead")
+	})
+
+	t.Run("who is cut off stops leading before another leads, and can lead again", func(t *testing.T) {
+		a := stand(t, config, "cut", "a", done)
+		a.leads(t, "a to lead")
+		b := stand(t, config, "cut", "b", done)
+		changed := a.Watch()
+		a.cut.Store(true)
+		localcluster.Eventually(t, "b to lead", func() error {
+			// Asked in this order, both can only be true if both lead at once.
+			if b.Leading() && a.Leading() {
+				t.Fatal("both lead")
+			}
+			if !b.Leading() {
+				return errors.New("it does not lead")
+			}
+			return nil
+		})
+		<-changed
+		a.cut.Store(false)
+		localcluster.Eventually(t, "a to know of b", func() error {
+			if l, _ := a.Leader(); l.Identity != "b" || a.Leading() || !b.Leading() {
+				return fmt.Errorf("it knows %v", l)
+			}
+			return nil
+		})
+		b.cancel()
+		a.leads(t, "a to lead again")
+		<-changed
+	})
+
+	t.Run("who was not heard of for long does not give up the Lease of another", func(t *testing.T) {
+		a := stand(t, config, "late", "a", done)
+		a.leads(t, "a to lead")
+		client := kubernetes.NewForConfigOrDie(config).CoordinationV1().Leases("default")
+		a.cut.Store(true)
+		found, err := client.Get(t.Context(), "late", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := "b"
+		found.Spec.HolderIdentity = &other
+		if _, err := client.Update(t.Context(), found, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		a.cut.Store(false)
+		a.cancel()
+		a.ended <- <-a.ended
+		if found, err = client.Get(t.Context(), "late", metav1.GetOptions{}); err != nil || *found.Spec.HolderIdentity != "b" {
+			t.Errorf("%v, %v", found.Spec, err)
+		}
+		if a.Leading() {
+			t.Error("it leads")
+		}
+	})
+
+	t.Run("without an API server nobody leads", func(t *testing.T) {
+		a := stand(t, &rest.Config{Host: "https://127.0.0.1:1"}, "nowhere", "a", done)
+		if l, known := a.Leader(); known || a.Leading() {
+			t.Errorf("leads: %v", l)
+		}
+	})
+}
+
+func TestAProcessThatWasStoppedDoesNotLeadWhenItGoesOn(t *testing.T) {
+	changes := 0
+	l := &lock{lease: time.Minute, changed: func() { changes++ }}
+	record := recordOf("a", time.Now())
+	l.hold(&record)
+	if !l.leading() || changes != 1 {
+		t.Errorf("leads: %v, changes %d", l.leading(), changes)
+	}
+	record = recordOf("a", time.Now().Add(-time.Minute))
+	l.hold(&record)
+	if _, known := l.leader(); l.leading() || !known {
+		t.Error("a minute later it still leads")
+	}
+	record = recordOf("a", time.Now())
+	l.hold(&record)
+	if !l.leading() || changes != 2 {
+		t.Errorf("renewed after all, it leads: %v, changes %d", l.leading(), changes)
+	}
+	l.drop()
+	l.drop()
+	if l.leading() || changes != 3 {
+		t.Errorf("given up, it leads: %v, changes %d", l.leading(), changes)
+	}
+}
+
+func TestALeaderThatSaysNothingForLongIsNotKnown(t *testing.T) {
+	l := &lock{lease: time.Minute, changed: func() {}}
+	record := recordOf("b", time.Now())
+	l.see(&record)
+	if got, known := l.leader(); !known || got.Identity != "b" {
+		t.Errorf("%v, %v", got, known)
+	}
+	l.seenAt = l.seenAt.Add(-time.Minute)
+	l.see(&record)
+	if got, known := l.leader(); known {
+		t.Errorf("after a minute without news %v", got)
+	}
+	record = recordOf("", time.Now())
+	l.see(&record)
+	if got, known := l.leader(); known {
+		t.Errorf("given up, and still %v", got)
+	}
+}
+
+func recordOf(identity string, renewed time.Time) resourcelock.LeaderElectionRecord {
+	return resourcelock.LeaderElectionRecord{HolderIdentity: identity, LeaseDurationSeconds: 60, RenewTime: metav1.NewTime(renewed)}
+}

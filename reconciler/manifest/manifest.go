@@ -1,0 +1,139 @@
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kjson "sigs.k8s.io/json"
+)
+
+// Manifest is what a text has.
+type Manifest struct {
+	// Objects make pods, in the order of the text.
+	Objects []Object
+	// PassedOver is what else is in the text, as "Kind name".
+	PassedOver []string
+}
+
+// Object is an object that makes pods.
+type Object struct {
+	// Namespace is empty if the object names none.
+	Kind, Namespace, Name string
+	// Warnings are what people have to know.
+	Warnings []string
+	// Pod is what it makes, as the API server would create it.
+	Pod *corev1.Pod
+}
+
+// Read reads objects as YAML or JSON, several apart by ---, and those of Lists. A
+// pod without a controller gets one of ownerKind, with a warning. The error tells
+// the document and its line; that there is no object at all is none.
+func Read(text []byte, ownerKind string) (*Manifest, error) {
+	all, err := documents(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{ownerKind: ownerKind}
+	for i := range all {
+		if err := r.object(all[i].json); err != nil {
+			return nil, fmt.Errorf("%s: %w", all[i].where(), err)
+		}
+	}
+	return &r.found, nil
+}
+
+type reader struct {
+	ownerKind string
+	found     Manifest
+}
+
+// header is as much of an object as tells what it is.
+type header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name         string `json:"name"`
+		GenerateName string `json:"generateName"`
+	} `json:"metadata"`
+	// Items are those of a List.
+	Items []json.RawMessage `json:"items"`
+}
+
+func (h *header) name() string {
+	if h.Metadata.Name == "" {
+		return h.Metadata.GenerateName
+	}
+	return h.Metadata.Name
+}
+
+// String names the object.
+func (h *header) String() string { return strings.TrimSpace(h.Kind + " " + h.name()) }
+
+func (r *reader) object(text []byte) error {
+	var h header
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
+		return fmt.Errorf("want a Kubernetes object: %w", err)
+	}
+	if h.APIVersion == "" || h.Kind == "" {
+		return errors.New("want a Kubernetes object, with apiVersion and kind")
+	}
+	if h.APIVersion == "v1" && h.Kind == "List" {
+		for i, item := range h.Items {
+			if err := r.object(item); err != nil {
+				return fmt.Errorf("items[%d]: %w", i, err)
+			}
+		}
+		return nil
+	}
+	newMaker, ok := makers[h.APIVersion+" "+h.Kind]
+	if !ok {
+		r.found.PassedOver = append(r.found.PassedOver, h.String())
+		return nil
+	}
+	made := newMaker()
+	if err := decode(text, made); err != nil {
+		return fmt.Errorf("%s: %w", &h, err)
+	}
+	return r.add(&h, made)
+}
+
+// decode reads an object; fields that are unknown or there twice are errors.
+func decode(text []byte, into any) error {
+	if err := checkQuantities(text); err != nil {
+		return err
+	}
+	strict, err := kjson.UnmarshalStrict(text, into)
+	return errors.Join(append(strict, err)...)
+}
+
+// add adds an object and the pod that it makes.
+func (r *reader) add(h *header, made maker) error {
+	meta, template, owner := made.pods()
+	if template == nil {
+		return fmt.Errorf("%s: spec.template must be set", h)
+	}
+	object := Object{Kind: h.Kind, Namespace: meta.Namespace, Name: h.name()}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: meta.Namespace, Name: h.name(), Labels: template.Labels, Annotations: template.Annotations, OwnerReferences: template.OwnerReferences,
+	}, Spec: template.Spec}
+	switch {
+	case owner != "":
+		pod.OwnerReferences = controlledBy(owner, h.name())
+	case metav1.GetControllerOfNoCopy(pod) == nil:
+		pod.OwnerReferences = controlledBy(r.ownerKind, h.name())
+		object.Warnings = append(object.Warnings, "a pod without a controller is never resized; it is planned as if it had one of kind "+r.ownerKind)
+	}
+	setDefaults(&pod.Spec)
+	object.Pod = pod
+	r.found.Objects = append(r.found.Objects, object)
+	return nil
+}
+
+func controlledBy(kind, name string) []metav1.OwnerReference {
+	yes := true
+	return []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
+}

@@ -1,0 +1,190 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const podSpec = `{containers: [{name: app, image: a, resources: {requests: {cpu: 1}}}]}`
+
+// of writes an object whose pods are as template says; %s in it stands for that.
+func of(apiVersion, kind, spec string) string {
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: web, namespace: shop}\nspec: %s\n", apiVersion, kind, spec)
+}
+
+func mustRead(t *testing.T, text string) *Manifest {
+	t.Helper()
+	m, err := Read([]byte(text), "ReplicaSet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestWhatMakesPodsIsTheirControllerAsInACluster(t *testing.T) {
+	template := "{template: {metadata: {labels: {app: web}, annotations: {a: b}}, spec: " + podSpec + "}}"
+	for _, tc := range []struct{ apiVersion, kind, spec, owner string }{
+		{"apps/v1", "Deployment", template, "ReplicaSet"},
+		{"apps/v1", "ReplicaSet", template, "ReplicaSet"},
+		{"apps/v1", "StatefulSet", template, "StatefulSet"},
+		{"apps/v1", "DaemonSet", template, "DaemonSet"},
+		{"batch/v1", "Job", template, "Job"},
+		{"batch/v1", "CronJob", "{jobTemplate: {spec: " + template + "}}", "Job"},
+		{"v1", "ReplicationController", template, "ReplicationController"},
+	} {
+		t.Run(tc.kind, func(t *testing.T) {
+			m := mustRead(t, of(tc.apiVersion, tc.kind, tc.spec))
+			if len(m.Objects) != 1 || len(m.PassedOver) > 0 {
+				t.Fatalf("read %+v", m)
+			}
+			o := m.Objects[0]
+			owner := metav1.GetControllerOf(o.Pod)
+			if o.Kind != tc.kind || o.Namespace != "shop" || o.Name != "web" || len(o.Warnings) > 0 || owner == nil || owner.Kind != tc.owner {
+				t.Errorf("%+v, owner %+v", o, owner)
+			}
+			if o.Pod.Labels["app"] != "web" || o.Pod.Annotations["a"] != "b" || len(o.Pod.Spec.Containers) != 1 || o.Pod.Namespace != "shop" {
+				t.Errorf("pod %+v", o.Pod)
+			}
+		})
+	}
+}
+
+func TestAPodWithoutAControllerGetsOneAndAWarning(t *testing.T) {
+	m := mustRead(t, of("v1", "Pod", podSpec))
+	if o := m.Objects[0]; metav1.GetControllerOf(o.Pod).Kind != "ReplicaSet" || len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "never resized") {
+		t.Errorf("%+v", o)
+	}
+	owned := "apiVersion: v1\nkind: Pod\nmetadata: {generateName: db-, ownerReferences: [{apiVersion: v1, kind: Cluster, name: db, uid: u, controller: true}]}\nspec: " + podSpec
+	if o := mustRead(t, owned).Objects[0]; metav1.GetControllerOf(o.Pod).Kind != "Cluster" || len(o.Warnings) > 0 || o.Name != "db-" {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestARequestThatIsNotThereIsTheLimit(t *testing.T) {
+	m := mustRead(t, of("v1", "Pod", `{initContainers: [{name: i, resources: {limits: {memory: 1Gi}}}], containers: [{name: app, resources: {requests: {cpu: 1}, limits: {cpu: 2, memory: 1Gi}}}, {name: none}]}`))
+	list := func(pairs ...string) corev1.ResourceList {
+		l := corev1.ResourceList{}
+		for i := 0; i < len(pairs); i += 2 {
+			l[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+		}
+		return l
+	}
+	spec := m.Objects[0].Pod.Spec
+	for _, tc := range []struct{ got, want corev1.ResourceList }{
+		{spec.Containers[0].Resources.Requests, list("cpu", "1", "memory", "1Gi")},
+		{spec.Containers[1].Resources.Requests, nil},
+		{spec.InitContainers[0].Resources.Requests, list("memory", "1Gi")},
+	} {
+		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestObjectsComeInAnyFormAndInTheirOrder(t *testing.T) {
+	object := func(name string) string {
+		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + name + `"}, "spec": {"containers": []}}`
+	}
+	config := `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}`
+	for _, tc := range []struct{ name, text, want, passedOver string }{
+		{"YAML documents, empty ones too", "# nothing\n---\n---\n" + object("a") + "\n--- # more\n" + object("b") + "\n---\n", "a b", ""},
+		{"what makes no pods is passed over", config + "\n---\n" + object("a") + "\n---\n{apiVersion: example.com/v1, kind: Deployment, metadata: {name: other}}", "a", "ConfigMap settings, Deployment other"},
+		{"JSON values one after the other", object("a") + object("b") + "\n" + config, "a b", "ConfigMap settings"},
+		{"a List, in a List", `{"apiVersion": "v1", "kind": "List", "items": [` + object("a") + `, {"apiVersion": "v1", "kind": "List", "items": [` + object("b") + "," + config + `]}]}`, "a b", "ConfigMap settings"},
+		{"nothing at all", " \n# nothing\n", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := mustRead(t, tc.text)
+			var names []string
+			for _, o := range m.Objects {
+				names = append(names, o.Name)
+			}
+			if got := strings.Join(names, " "); got != tc.want || strings.Join(m.PassedOver, ", ") != tc.passedOver {
+				t.Errorf("%q, passed over %q; want %q, %q", got, m.PassedOver, tc.want, tc.passedOver)
+			}
+		})
+	}
+}
+
+func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
+	good := of("v1", "Pod", podSpec)
+	for _, tc := range []struct{ name, text, want string }{
+		{"an unknown field", good + "---\n" + of("v1", "Pod", "{containers: [{name: a, resourcs: {}}]}"), `document 2 (line 5): Pod web: unknown field "spec.containers[0].resourcs"`},
+		{"a field in JSON", `{"apiVersion": "v1", "kind": "Pod",` + "\n" + `"spec": {"x": 1}}`, `document 1 (line 1): Pod: unknown field "spec.x"`},
+		{"a key that is there twice", good + "---\n" + "apiVersion: v1\nkind: Pod\nkind: Pod\n", `document 2: yaml: unmarshal errors: line 8: key "kind" already set in map`},
+		{"no YAML", good + "---\nkind: [\n", "document 2: yaml: line 6: "},
+		{"a text", "hello", "document 1 (line 1): want a Kubernetes object"},
+		{"no kind", "apiVersion: v1", "document 1 (line 1): want a Kubernetes object, with apiVersion and kind"},
+		{"a wrong type", of("v1", "Pod", "{containers: 3}"), "document 1 (line 1): Pod web: "},
+		{"no quantity", of("v1", "Pod", "{containers: [{name: a, resources: {requests: {cpu: many}}}]}"), "quantities must match"},
+		{"a quantity that takes minutes to read", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: "1e99999999"}}}]}`), `cpu: "1e99999999" is not a quantity`},
+		{"the same as a number of JSON", `{"apiVersion": "v1", "kind": "Pod", "spec": {"overhead": {"cpu": 1e99999999}}}`, `cpu: "1e99999999" is not a quantity`},
+		{"no template", of("v1", "ReplicationController", "{}"), "spec.template must be set"},
+		{"an item of a List", `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "Pod"}]}`, "document 1 (line 1): items[0]: want a Kubernetes object"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Read([]byte(tc.text), "ReplicaSet")
+			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "\n ", ""), tc.want) {
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// Whatever is decoded as a quantity is looked at before.
+func TestEveryFieldThatHoldsQuantitiesIsKnown(t *testing.T) {
+	quantity := reflect.TypeFor[resource.Quantity]()
+	seen := map[reflect.Type]bool{}
+	found := 0
+	var walk func(typ reflect.Type, field string, known bool)
+	walk = func(typ reflect.Type, field string, known bool) {
+		switch {
+		case typ == quantity:
+			if found++; !known {
+				t.Errorf("field %s is not known to hold quantities", field)
+			}
+		case typ.Kind() == reflect.Pointer, typ.Kind() == reflect.Slice, typ.Kind() == reflect.Map:
+			walk(typ.Elem(), field, known)
+		case typ.Kind() == reflect.Struct && !seen[typ]:
+			seen[typ] = true
+			for i := range typ.NumField() {
+				f := typ.Field(i)
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				walk(f.Type, name, quantityFields[name])
+			}
+		}
+	}
+	for _, newMaker := range makers {
+		walk(reflect.TypeOf(newMaker()), "", false)
+	}
+	if found < 8 {
+		t.Errorf("only %d fields hold quantities", found)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(of("v1", "Pod", podSpec)))
+	f.Add([]byte("--- {}\n{\"kind\": 1}{}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := Read(text, "ReplicaSet")
+		if err != nil {
+			return
+		}
+		for _, o := range m.Objects {
+			if metav1.GetControllerOf(o.Pod) == nil {
+				t.Errorf("%+v has no controller", o)
+			}
+			if _, err := json.Marshal(o.Pod); err != nil {
+				t.Errorf("%+v: %v", o, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package reconciler
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// shop is a small cluster: node a is an n2d, b an n4.
+func shop(t testing.TB) *Reconciler {
+	one := amounts{"1", "", "1Gi", ""}
+	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"app": "web", "pod-template-hash": "1"} }
+	ofDeployment := func(p *corev1.Pod) { p.OwnerReferences[0].Name = "web-1" }
+	return filled(t, []*corev1.Pod{
+		pod(one, named("shop", "web-1-y", "b"), labelled, ofDeployment),
+		pod(one, named("shop", "web-1-x", "a"), labelled, ofDeployment),
+		pod(one, named("shop", "db", "b")),
+		pod(one, named("bank", "db", "b")),
+		pod(one, named("bank", "pending", "")),
+	}, []*corev1.Node{nodeNamed("a", "n2d", "8"), nodeNamed("b", "n4", "8")})
+}
+
+func previewed(t testing.TB, r *Reconciler, of Selection, options PreviewOptions) []*Plan {
+	t.Helper()
+	total, plans, err := r.PreviewAll(t.Context(), of, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Collect(plans)
+	if len(all) != total {
+		t.Errorf("%d plans, of %d in total", len(all), total)
+	}
+	return all
+}
+
+func namesOf(plans []*Plan) string {
+	var names []string
+	for _, p := range plans {
+		names = append(names, p.Pod.String())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestAllFieldsOfASelectionSelectTogether(t *testing.T) {
+	r := shop(t)
+	web, err := labels.Parse("app=web")
+	do(t, err)
+	for _, tc := range []struct {
+		name string
+		of   Selection
+		want string
+	}{
+		{"nothing is said: all, by namespace and name", Selection{}, "bank/db bank/pending shop/db shop/web-1-x shop/web-1-y"},
+		{"a namespace", Selection{Namespace: "bank"}, "bank/db bank/pending"},
+		{"a namespace that is not there", Selection{Namespace: "none"}, ""},
+		{"a pod of a namespace", Selection{Namespace: "shop", Pod: "db"}, "shop/db"},
+		{"a pod of any namespace", Selection{Pod: "db"}, "bank/db shop/db"},
+		{"a pod that is not there", Selection{Namespace: "shop", Pod: "none"}, ""},
+		{"a workload is the controller", Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "web-1"}}, "shop/web-1-x shop/web-1-y"},
+		{"or what controls it", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, "shop/web-1-x shop/web-1-y"},
+		{"a workload of another kind", Selection{Workload: safety.Workload{Kind: "StatefulSet", Name: "web"}}, ""},
+		{"labels", Selection{Labels: web}, "shop/web-1-x shop/web-1-y"},
+		{"a node", Selection{Node: "b"}, "bank/db shop/db shop/web-1-y"},
+		{"a node and a namespace", Selection{Node: "b", Namespace: "bank"}, "bank/db"},
+		{"a node that is not there", Selection{Node: "c"}, ""},
+		{"a pod that is on another node", Selection{Namespace: "shop", Pod: "web-1-x", Node: "b"}, ""},
+		{"a node type", Selection{NodeType: "n2d"}, "shop/web-1-x"},
+		{"labels and a node type", Selection{Labels: web, NodeType: "n4"}, "shop/web-1-y"},
+		{"what may be seen", Selection{Sees: func(namespace string) (bool, error) { return namespace == "shop", nil }}, "shop/db shop/web-1-x shop/web-1-y"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := namesOf(previewed(t, r, tc.of, PreviewOptions{})); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
+	r := shop(t)
+	var asked []string
+	previewed(t, r, Selection{Sees: func(namespace string) (bool, error) {
+		asked = append(asked, namespace)
+		return true, nil
+	}}, PreviewOptions{})
+	if !slices.Equal(asked, []string{"bank", "shop"}) {
+		t.Errorf("asked for %q", asked)
+	}
+	unknown := errors.New("not known")
+	if _, _, err := r.PreviewAll(t.Context(), Selection{Sees: func(string) (bool, error) { return false, unknown }}, PreviewOptions{}); !errors.Is(err, unknown) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPreviewsNeedTheCaches(t *testing.T) {
+	r := shop(t)
+	r.synced.Store(false)
+	var notReady *NotReadyError
+	if _, _, err := r.PreviewAll(t.Context(), Selection{}, PreviewOptions{}); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
+		t.Errorf("got %v", err)
+	}
+	if _, err := r.Impact(t.Context(), table(t)); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAPreviewWithAnotherTableIsPlannedWithIt(t *testing.T) {
+	r := shop(t)
+	other := published()
+	other.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
+	what, err := ratios.Merge([]*ratios.Layer{other})
+	do(t, err)
+	for _, tc := range []struct {
+		table *ratios.Table
+		cpu   int64
+	}{{nil, 800}, {what, 500}} {
+		plan, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "shop", Name: "db"}, PreviewOptions{Table: tc.table})
+		do(t, err)
+		if plan.Decision != Resize || plan.Containers[0].Desired.CPU.Request != tc.cpu {
+			t.Errorf("%v of %d, want %d", plan.Decision, plan.Containers[0].Desired.CPU.Request, tc.cpu)
+		}
+	}
+}
+
+func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
+	more := amounts{"1", "", "1Gi", ""}
+	infeasible := func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible, Status: corev1.ConditionTrue}}
+		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: contract.FieldManager, Subresource: resizeSubresource}}
+		p.Annotations = map[string]string{contract.CPURequest.Key("app"): "1", contract.MemoryRequest.Key("app"): "1Gi", contract.AppliedInstanceType: "n4"}
+	}
+	full, pressed := nodeNamed("full", "n4", "1"), nodeNamed("pressed", "n4", "8")
+	pressed.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}}
+	r := filled(t, []*corev1.Pod{
+		pod(more, named("a", "full", "full")), pod(more, named("a", "pressed", "pressed")),
+		pod(more, named("a", "refused", "pressed"), infeasible), pod(more, named("a", "lost", "nowhere")), pod(more, named("a", "pending", "")),
+	}, []*corev1.Node{full, pressed})
+	slow := published()
+	slow.Ratios["slow"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 1}
+	what, err := ratios.Merge([]*ratios.Layer{slow})
+	do(t, err)
+	r.ledger.of(types.NamespacedName{Namespace: "a", Name: "refused"}, "a/refused").refused = &Refusal{Reason: Reason{Code: contract.ResizeInfeasible}, wanted: "?"}
+	for _, tc := range []struct {
+		pod, nodeType string
+		decision      Decision
+		code          contract.Reason
+	}{
+		{"full", "slow", Resize, ""},
+		{"pressed", "slow", Resize, ""},
+		{"refused", "slow", Resize, ""},
+		{"lost", "slow", Resize, ""},
+		{"lost", "", Skip, contract.NodeNotFound},
+		{"pending", "slow", Skip, contract.NotScheduled},
+		{"full", "n2d", Align, contract.AlreadyAligned},
+		{"full", "unknown", Skip, contract.UnknownNodeType},
+	} {
+		t.Run(tc.pod+" on "+tc.nodeType, func(t *testing.T) {
+			plan, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "a", Name: tc.pod}, PreviewOptions{Table: what, NodeType: tc.nodeType})
+			do(t, err)
+			var code contract.Reason
+			if len(plan.Reasons) > 0 {
+				code = plan.Reasons[0].Code
+			}
+			if plan.Decision != tc.decision || code != tc.code || plan.NodeType != tc.nodeType || plan.NodeTypeLabel != "" {
+				t.Errorf("%v %v on %q (label %q), want %v %s", plan.Decision, plan.Reasons, plan.NodeType, plan.NodeTypeLabel, tc.decision, tc.code)
+			}
+			if want := int64(2000); tc.decision == Resize && plan.Containers[0].Desired.CPU.Request != want {
+				t.Errorf("cpu %d, want %d", plan.Containers[0].Desired.CPU.Request, want)
+			}
+		})
+	}
+}
+
+func TestAnImaginedPodHasWhatItsSpecSays(t *testing.T) {
+	p := pod(amounts{"1", "2", "1Gi", "1Gi"}, named("a", "b", ""), annotated("original-cpu.app", "4", "applied-instance-type", "n4"))
+	p.Status = corev1.PodStatus{}
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+	plan := planner.Imagine(p, "n4", table(t))
+	if plan.Decision != Resize || plan.Node != "" || plan.NodeType != "n4" || plan.QOSClass != corev1.PodQOSBurstable || plan.Containers[0].Desired != (amounts{"800m", "1600m", "1Gi", "1Gi"}).container() {
+		t.Errorf("%+v", plan)
+	}
+	if p.Spec.NodeName != "" || p.Status.Phase != "" || len(p.ManagedFields) > 0 {
+		t.Errorf("the pod was changed: %+v", p)
+	}
+}

@@ -1,0 +1,249 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// replicas is a cluster in which several reconcilers run.
+type replicas struct {
+	*apiServer
+	config *rest.Config
+	source *ratiotest.Memory
+	sizes  *sizeHistory
+}
+
+// replica is one of them. What it writes is counted, and it can be cut off.
+type replica struct {
+	*Reconciler
+	elector *leader.Elector
+	holds   *hold.Store
+	events  *Events
+	cancel  context.CancelFunc
+	ended   sync.WaitGroup
+
+	cut  atomic.Bool
+	rate throttle
+	mu   sync.Mutex
+	// wrote is when each write to a pod, and each event, began; before limit
+	// there were so many.
+	wrote  []time.Time
+	before int
+}
+
+// throttle is a limiter whose rate a test can change.
+type throttle struct {
+	flowcontrol.RateLimiter
+	now atomic.Pointer[flowcontrol.RateLimiter]
+}
+
+func (l *throttle) set(qps float32) {
+	limiter := newLimiter(qps, 1)
+	l.now.Store(&limiter)
+}
+
+func (l *throttle) Wait(ctx context.Context) error { return (*l.now.Load()).Wait(ctx) }
+
+// performance has n4 this much faster than the baseline.
+func performance(n4 float64) ratios.Update {
+	return ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: n4, MemoryPerf: 1}}}}
+}
+
+// strange is the pod on a node whose type has no ratio.
+const strange = "strange"
+
+func (s *replicas) strangeNode(t *testing.T) *corev1.Node {
+	t.Helper()
+	n := s.node(t, strange)
+	n, err := s.client.CoreV1().Nodes().Patch(t.Context(), n.Name, types.MergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"labels":{%q:"x9"}}}`, nodetype.LabelGCPMachineFamily), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// create creates a pod of 100m whose controller is its node.
+func (s *replicas) create(t *testing.T, n *corev1.Node, name string) {
+	t.Helper()
+	controller, no := true, false
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: name,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: n.Name, AutomountServiceAccountToken: &no,
+			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: amounts{"100m", "", "64Mi", ""}.requirements()}},
+		},
+	}
+	localcluster.Eventually(t, "the namespace's ServiceAccount", func() error {
+		_, err := s.client.CoreV1().Pods("default").Create(t.Context(), p, metav1.CreateOptions{})
+		return err
+	})
+}
+
+// start starts a replica, without a limit on its writes.
+func (s *replicas) start(t *testing.T, identity string) *replica {
+	t.Helper()
+	c := &replica{}
+	config := rest.CopyConfig(s.config)
+	config.Wrap(c.wrap)
+	bounded := rest.CopyConfig(config)
+	bounded.Timeout = time.Second
+	client := kubernetes.NewForConfigOrDie(config)
+	var err error
+	if c.elector, err = leader.New(leader.Config{
+		Client: kubernetes.NewForConfigOrDie(bounded).CoordinationV1(), Namespace: "default", Name: "workload-resizer", Identity: identity,
+		LeaseDuration: leaseDuration, RenewDeadline: 2 * time.Second, RetryPeriod: time.Second,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	store := ratios.NewStore(s.source)
+	c.holds = hold.New(client, "default", "holds")
+	c.events = NewEvents(client)
+	writer := kubernetes.NewForConfigOrDie(WriterConfig(config, 2*time.Second))
+	c.Reconciler, err = New(Config{
+		Client: client, Dynamic: dynamic.NewForConfigOrDie(config), Writer: writer, Asker: writer, Leader: c.elector,
+		Ratios: store, Holds: c.holds, Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Events: c.events, Metrics: prometheus.NewRegistry(), Workers: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.rate.set(0)
+	c.actuator.limiter = &c.rate
+	var ctx context.Context
+	ctx, c.cancel = context.WithCancel(context.Background())
+	for _, part := range []func(context.Context) error{store.Run, c.holds.Run, func(ctx context.Context) error { return c.elector.Run(ctx, c.Run) }} {
+		c.ended.Go(func() {
+			if err := part(ctx); err != nil {
+				t.Errorf("replica %s ended with %v", identity, err)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		c.stop()
+		c.events.Shutdown()
+	})
+	return c
+}
+
+// wrap counts writes, and cuts the replica off.
+func (c *replica) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if c.cut.Load() {
+			return nil, errors.New("the connection is cut")
+		}
+		if r.Method != http.MethodGet && (strings.Contains(r.URL.Path, "/pods/") || strings.Contains(r.URL.Path, "/events")) {
+			c.mu.Lock()
+			c.wrote = append(c.wrote, time.Now())
+			c.mu.Unlock()
+		}
+		return next.RoundTrip(r)
+	})
+}
+
+func (c *replica) writes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.wrote)
+}
+
+func (c *replica) lastWrite() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wrote[len(c.wrote)-1]
+}
+
+// limit has it write so many times a second.
+func (c *replica) limit(qps float32) {
+	c.before = c.writes()
+	c.rate.set(qps)
+}
+
+// awaitWrites waits until it has written so often since limit.
+func (c *replica) awaitWrites(t *testing.T, n int) {
+	t.Helper()
+	localcluster.Eventually(t, fmt.Sprintf("%d writes", n), func() error {
+		if got := c.writes() - c.before; got < n {
+			return fmt.Errorf("there are %d", got)
+		}
+		return nil
+	})
+}
+
+func (c *replica) awaitLead(t *testing.T) {
+	t.Helper()
+	localcluster.Eventually(t, "a replica to lead", func() error {
+		if !c.Leads() {
+			l, _ := c.elector.Leader()
+			return fmt.Errorf("%q does", l.Identity)
+		}
+		return nil
+	})
+}
+
+// silent checks that it has neither written nor told anything.
+func (c *replica) silent(t *testing.T) {
+	t.Helper()
+	if n := c.writes(); n > 0 {
+		t.Errorf("a follower has written %d times", n)
+	}
+	if n := testutil.CollectAndCount(c.metrics.outcomes); n > 0 {
+		t.Errorf("a follower has told of %d outcomes", n)
+	}
+}
+
+// stop ends it as SIGTERM does, and returns when it has ended.
+func (c *replica) stop() {
+	c.cancel()
+	c.ended.Wait()
+}
+
+// sized counts the pods that ask for so much cpu.
+func (s *replicas) sized(cpu string) int {
+	s.sizes.mu.Lock()
+	defer s.sizes.mu.Unlock()
+	n := 0
+	for _, had := range s.sizes.had {
+		if had[len(had)-1] == cpu {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *replicas) awaitSizes(t *testing.T, cpu string) {
+	t.Helper()
+	localcluster.Eventually(t, "all pods to have "+cpu, func() error {
+		if n := s.sized(cpu); n != replicaPods {
+			return fmt.Errorf("%d of %d have", n, replicaPods)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,138 @@
+package reconciler
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/test/statuswriter"
+)
+
+const (
+	replicaPods   = 20
+	leaseDuration = 3 * time.Second
+)
+
+func TestReplicas(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	s := &replicas{
+		apiServer: &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}, config: config,
+		source: ratiotest.NewMemory("memory", performance(1.25)), sizes: followSizes(t, client),
+	}
+	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "holds"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	statuswriter.Start(t, config, statuswriter.Options{})
+	n := s.node(t, "replicas")
+	for i := range replicaPods {
+		s.create(t, n, fmt.Sprintf("pod-%d", i))
+	}
+	s.create(t, s.strangeNode(t), strange)
+
+	a := s.start(t, "a")
+	a.awaitLead(t)
+	b := s.start(t, "b")
+	t.Run("one writes, the other only knows", func(t *testing.T) {
+		s.awaitSizes(t, "80m")
+		localcluster.Eventually(t, "both to know the same", func() error {
+			ours, theirs := a.Status(), b.Status()
+			want := []PodCount{{Align, contract.AlreadyAligned, replicaPods}, {Skip, contract.UnknownNodeType, 1}}
+			if !slices.Equal(ours.Pods, want) || !slices.Equal(theirs.Pods, want) {
+				return fmt.Errorf("%v and %v", ours, theirs)
+			}
+			return nil
+		})
+		b.silent(t)
+		for reason, want := range map[contract.Reason]float64{contract.Resized: replicaPods, contract.UnknownNodeType: 1} {
+			if told := testutil.ToFloat64(a.metrics.outcomes.WithLabelValues(string(reason))); told != want {
+				t.Errorf("the leader has told %v times of %s, want %v", told, reason, want)
+			}
+		}
+	})
+
+	t.Run("a leader that ends hands over at once, in the middle of its work", func(t *testing.T) {
+		a.limit(5)
+		s.source.Set(performance(2))
+		a.awaitWrites(t, 3)
+		a.stop()
+		begin := time.Now()
+		b.awaitLead(t)
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("that took %v", took)
+		}
+		s.awaitSizes(t, "50m")
+	})
+
+	t.Run("a leader that dies is followed within the time of its Lease", func(t *testing.T) {
+		c := s.start(t, "c")
+		localcluster.Eventually(t, "c to know the pods", func() error {
+			if got := c.Status().Pods; len(got) != 2 || got[0].Pods != replicaPods {
+				return fmt.Errorf("it knows %v", got)
+			}
+			return nil
+		})
+		c.silent(t)
+		b.limit(5)
+		s.source.Set(performance(1.25))
+		b.awaitWrites(t, 3)
+		b.cut.Store(true)
+		begin := time.Now()
+		c.awaitLead(t)
+		if took := time.Since(begin); took > leaseDuration+2*time.Second {
+			t.Errorf("that took %v", took)
+		}
+		s.awaitSizes(t, "80m")
+
+		b.cut.Store(false) // It was only cut off: it goes on as a follower.
+		before := b.writes()
+		s.source.Set(performance(2))
+		s.awaitSizes(t, "50m")
+		if b.Leads() || b.writes() != before {
+			t.Errorf("b leads: %v, and has written %d times", b.Leads(), b.writes()-before)
+		}
+		c.stop()
+		b.awaitLead(t)
+	})
+
+	t.Run("a pause stops what waits for its turn, and what it has stopped goes on later", func(t *testing.T) {
+		b.limit(10)
+		s.source.Set(performance(1.25))
+		b.awaitWrites(t, 8)
+		if _, err := b.holds.Put(t.Context(), hold.Hold{Kind: hold.Pause, Scope: hold.Scope{}}); err != nil {
+			t.Fatal(err)
+		}
+		// What had begun a moment before may be on its way.
+		paused := time.Now().Add(100 * time.Millisecond)
+		localcluster.Eventually(t, "all pods to be paused", func() error {
+			if got := b.Status(); len(got.Pods) != 1 || got.Pods[0].Reason != contract.Paused || got.Queue > 0 {
+				return fmt.Errorf("there are %v", got)
+			}
+			return nil
+		})
+		if last := b.lastWrite(); last.After(paused) {
+			t.Errorf("it was written %v after the pause", last.Sub(paused))
+		}
+		if left := s.sized("50m"); left == 0 || left == replicaPods {
+			t.Fatalf("the pause came too early or too late: %d pods are left", left)
+		}
+		if _, err := b.holds.Release(t.Context(), hold.Ending{Scope: hold.Scope{}}); err != nil {
+			t.Fatal(err)
+		}
+		s.awaitSizes(t, "80m")
+	})
+
+	s.sizes.check(t, []string{"100m", "80m", "50m", "80m", "50m", "80m"})
+}

@@ -1,0 +1,111 @@
+package reconciler
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+var sizedAt = annotated("applied-at", "2026-11-21T02:02:03+01:00")
+
+func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
+	small := amounts{"800m", "800m", "1Gi", "1Gi"}
+	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
+	seen := func(generation int64) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 5, generation }
+	}
+	for _, tc := range []struct {
+		name    string
+		says    []func(*corev1.Pod)
+		state   ResizeState
+		message string
+	}{
+		{"the containers run with it", []func(*corev1.Pod){withStatus(small, small), seen(5)}, Actuated, ""},
+		{"an old kubelet tells nothing", nil, Actuated, ""},
+		{"the kubelet has not seen it", []func(*corev1.Pod){withStatus(small, small), seen(4)}, Pending, ""},
+		{"the containers run with what was before, and nothing is said", []func(*corev1.Pod){withStatus(guaranteed, guaranteed), seen(5)}, Pending, ""},
+		{"it is at it", []func(*corev1.Pod){withStatus(small, guaranteed), said(progress, "", 5, 20)}, InProgress, "why"},
+		{"there is no room now", []func(*corev1.Pod){said(pending, "Deferred", 5, 20)}, Deferred, "why"},
+		{"there never is", []func(*corev1.Pod){said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
+		{"it fails", []func(*corev1.Pod){said(progress, "Error", 5, 20)}, Failed, "why"},
+		{"of several, what most needs somebody", []func(*corev1.Pod){said(progress, "", 5, 20), said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
+		{"what was said of sizes before counts no more", []func(*corev1.Pod){withStatus(small, small), said(pending, "Deferred", 4, 20)}, Actuated, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := ResizeOf(trimPod(pod(small, append(tc.says, sizedForN4, asResized)...)))
+			if got == nil || got.State != tc.state || got.Message != tc.message {
+				t.Errorf("got %+v, want %v %q", got, tc.state, tc.message)
+			}
+		})
+	}
+}
+
+func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	small := amounts{"800m", "800m", "1Gi", "1Gi"}
+	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(resizeOf("workload-resizer", 10, "app", "proxy")), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
+		p.Labels = map[string]string{"pod-template-hash": "x1"}
+		p.OwnerReferences[0].Name = "web-x1"
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "without"})
+		p.Spec.InitContainers = []corev1.Container{
+			{Name: "init", Resources: guaranteed.requirements()},
+			{Name: "proxy", RestartPolicy: &always, Resources: amounts{"80m"}.requirements()},
+		}
+	})
+	want := &Resized{
+		Pod: types.NamespacedName{Namespace: "default", Name: "pod"}, UID: "uid", Node: "node", NodeType: "n4",
+		Workload: safety.Workload{Kind: "Deployment", Name: "web"},
+		Applied:  time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
+		Containers: []ResizedContainer{
+			{Name: "app", Original: amounts{"1", "1", "1Gi", "1Gi"}.container(), Spec: small.container(), Actual: small.container(), Told: true},
+			{Name: "proxy", Original: amounts{"100m"}.container(), Spec: amounts{"80m"}.container(), Sidecar: true},
+		},
+	}
+	if diff := cmp.Diff(want, ResizeOf(trimPod(p))); diff != "" {
+		t.Error(diff)
+	}
+	if !want.same(ResizeOf(p)) {
+		t.Error("it tells something else before it is trimmed")
+	}
+}
+
+func TestWhatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
+	small := amounts{"800m", "", "1Gi", ""}
+	got := ResizeOf(pod(small, asResized, annotated("applied-instance-type", "n4", "applied-at", "yesterday", "original-cpu.app", "much", "original-memory.app", "1Gi")))
+	if got == nil || !got.Applied.IsZero() || len(got.Containers) != 1 {
+		t.Fatalf("got %+v", got)
+	}
+	if c := got.Containers[0]; c.Original.CPU.Request != 0 || c.Spec != small.container() || c.Told {
+		t.Errorf("container %+v", c)
+	}
+}
+
+func TestAPodThatWasNeverSizedTellsNothing(t *testing.T) {
+	if got := ResizeOf(pod(guaranteed, annotated("original-cpu.app", "1"))); got != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func BenchmarkResizeOfAPodThatWasNeverSized(b *testing.B) {
+	p := pod(guaranteed)
+	for b.Loop() {
+		if !ResizeOf(p).same(ResizeOf(p)) {
+			b.Fatal("it has changed")
+		}
+	}
+}
+
+func BenchmarkResizeOf(b *testing.B) {
+	small := amounts{"800m", "800m", "1Gi", "1Gi"}
+	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized)
+	for b.Loop() {
+		if !ResizeOf(p).same(ResizeOf(p)) {
+			b.Fatal("it has changed")
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package reconciler
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// ResizeQuery says which resizes are asked for: those that all of it selects.
+type ResizeQuery struct {
+	// Namespace is the only one; empty for all.
+	Namespace string
+	// Selector selects pods by their labels; nil for all.
+	Selector labels.Selector
+	// After is the pod that the answer begins after; zero to begin at the start.
+	After types.NamespacedName
+	// Sees tells of which namespaces; nil for all.
+	Sees func(namespace string) bool
+}
+
+// NotResizedError tells that the pod was never sized.
+type NotResizedError struct{ Pod types.NamespacedName }
+
+func (e *NotResizedError) Error() string {
+	return fmt.Sprintf("pod %q in namespace %q was not sized; a preview says what speaks against it", e.Pod.Name, e.Pod.Namespace)
+}
+
+// Resizes returns what was done to the pods that were sized, by namespace and
+// name. The error is a NotReadyError.
+func (r *Reconciler) Resizes(q ResizeQuery) (iter.Seq[*Resized], error) {
+	if err := r.cacheReady(); err != nil {
+		return nil, &NotReadyError{CacheNotReady, err}
+	}
+	if q.Selector == nil {
+		q.Selector = labels.Everything()
+	}
+	pods, err := r.pods.Pods(q.Namespace).List(q.Selector)
+	if err != nil {
+		panic(fmt.Sprintf("reconciler: list from the cache: %v", err))
+	}
+	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool {
+		return !sized(pod) || compareNames(nameOf(pod), q.After) <= 0 || q.Sees != nil && !q.Sees(pod.Namespace)
+	})
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return compareNames(nameOf(a), nameOf(b)) })
+	return func(yield func(*Resized) bool) {
+		for _, pod := range pods {
+			if !yield(ResizeOf(pod)) {
+				return
+			}
+		}
+	}, nil
+}
+
+func compareNames(a, b types.NamespacedName) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// ResizeOfPod returns what was done to a pod. The error is a NotReadyError, a
+// PodNotFoundError or a NotResizedError.
+func (r *Reconciler) ResizeOfPod(name types.NamespacedName) (*Resized, error) {
+	if err := r.cacheReady(); err != nil {
+		return nil, &NotReadyError{CacheNotReady, err}
+	}
+	pod, err := r.pods.Pods(name.Namespace).Get(name.Name)
+	if err != nil {
+		return nil, &PodNotFoundError{name}
+	}
+	if resize := ResizeOf(pod); resize != nil {
+		return resize, nil
+	}
+	return nil, &NotResizedError{name}
+}
+
+// WatchResizes calls changed after every change of what was done to a pod, one
+// call at a time: before is nil if the pod was not sized before, now if it is not,
+// or not there, any more. It begins with all pods that there are. The function that
+// it returns tells why not all of these were told yet, a NotReadyError, or nil.
+// It must be called before Run.
+func (r *Reconciler) WatchResizes(changed func(before, now *Resized)) (ready func() error) {
+	tell := func(old, obj any) {
+		before, now := resizeOfObject(old), resizeOfObject(obj)
+		switch {
+		case before != nil && now != nil && before.UID != now.UID:
+			changed(before, nil)
+			changed(nil, now)
+		case !before.same(now):
+			changed(before, now)
+		}
+	}
+	told, err := r.factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { tell(nil, obj) },
+		UpdateFunc: tell,
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			tell(obj, nil)
+		},
+	})
+	if err != nil {
+		// Only an informer that has ended gives an error.
+		panic(fmt.Sprintf("reconciler: watch resizes: %v", err))
+	}
+	return func() error {
+		err := r.cacheReady()
+		if err == nil && !told.HasSynced() {
+			err = errCacheNotReady
+		}
+		if err != nil {
+			return &NotReadyError{CacheNotReady, err}
+		}
+		return nil
+	}
+}
+
+// resizeOfObject is ResizeOf for what an informer has, nil if that is no pod.
+func resizeOfObject(obj any) *Resized {
+	if pod, ok := obj.(*corev1.Pod); ok {
+		return ResizeOf(pod)
+	}
+	return nil
+}

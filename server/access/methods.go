@@ -1,0 +1,121 @@
+package access
+
+import (
+	"maps"
+
+	channelzv1 "google.golang.org/grpc/channelz/grpc_channelz_v1"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
+
+	pb "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// Method is what a caller needs for a method.
+type Method struct {
+	// Exempt tells that anybody may call it, without credentials too.
+	Exempt bool
+	// Rights are needed, all of them.
+	Rights []Right
+	// Namespaced tells that requests can name a namespace, where the rights
+	// suffice then. Others need the rights in all namespaces.
+	Namespaced bool
+
+	// only returns those of Rights that a request needs; all of them if it is
+	// nil.
+	only func(request any) []Right
+}
+
+// What ends holds, by their kind.
+var (
+	EndPauses   = Right{"delete", "pauses"}
+	EndRestores = Right{"delete", "restores"}
+)
+
+var (
+	debug      = cluster("get", "debug")
+	reflection = cluster("get", "reflection")
+)
+
+func cluster(verb, resource string) Method {
+	return Method{Rights: []Right{{verb, resource}}}
+}
+
+func namespaced(verb, resource string) Method {
+	return Method{Rights: []Right{{verb, resource}}, Namespaced: true}
+}
+
+// methods names every method of the server, by its full name. A method that is
+// not here is denied. A request to validate only needs what the write does.
+var methods = map[string]Method{
+	pb.RatioService_ListRatios_FullMethodName:        cluster("list", "ratios"),
+	pb.RatioService_GetRatio_FullMethodName:          cluster("get", "ratios"),
+	pb.RatioService_WatchRatios_FullMethodName:       cluster("watch", "ratios"),
+	pb.RatioService_UpdateRatio_FullMethodName:       cluster("update", "ratios"),
+	pb.RatioService_BatchUpdateRatios_FullMethodName: cluster("update", "ratios"),
+	pb.RatioService_RollbackRatios_FullMethodName:    cluster("update", "ratios"),
+	pb.RatioService_DeleteRatio_FullMethodName:       cluster("delete", "ratios"),
+	pb.RatioService_ListRatioChanges_FullMethodName:  cluster("list", "ratios/history"),
+
+	pb.PlanService_PreviewPod_FullMethodName:      namespaced("get", "plans"),
+	pb.PlanService_PreviewPlans_FullMethodName:    namespaced("list", "plans"),
+	pb.PlanService_PreviewManifest_FullMethodName: cluster("create", "plans"),
+
+	pb.ResizeService_ListResizes_FullMethodName:  namespaced("list", "resizes"),
+	pb.ResizeService_GetResize_FullMethodName:    namespaced("get", "resizes"),
+	pb.ResizeService_WatchResizes_FullMethodName: namespaced("watch", "resizes"),
+	pb.ResizeService_GetStatus_FullMethodName:    cluster("get", "status"),
+	pb.ResizeService_Restore_FullMethodName:      namespaced("create", "restores"),
+
+	pb.PauseService_Pause_FullMethodName:     namespaced("create", "pauses"),
+	pb.PauseService_Resume_FullMethodName:    {Rights: []Right{EndPauses, EndRestores}, Namespaced: true, only: resumeRights},
+	pb.PauseService_ListHolds_FullMethodName: namespaced("list", "holds"),
+
+	healthv1.Health_Check_FullMethodName: {Exempt: true},
+	healthv1.Health_List_FullMethodName:  {Exempt: true},
+	healthv1.Health_Watch_FullMethodName: {Exempt: true},
+
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      reflection,
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: reflection,
+
+	channelzv1.Channelz_GetTopChannels_FullMethodName:   debug,
+	channelzv1.Channelz_GetServers_FullMethodName:       debug,
+	channelzv1.Channelz_GetServer_FullMethodName:        debug,
+	channelzv1.Channelz_GetServerSockets_FullMethodName: debug,
+	channelzv1.Channelz_GetChannel_FullMethodName:       debug,
+	channelzv1.Channelz_GetSubchannel_FullMethodName:    debug,
+	channelzv1.Channelz_GetSocket_FullMethodName:        debug,
+}
+
+// Exempt tells whether anybody may call the method, without credentials too.
+func Exempt(method string) bool { return methods[method].Exempt }
+
+// Methods returns what each method of the server needs, by its full name, e.g.
+// "/workloadresizer.v1.PlanService/PreviewPod".
+func Methods() map[string]Method { return maps.Clone(methods) }
+
+// resumeRights are those that end the kind of holds to resume. Without a kind it is
+// that of pauses: only the service knows whether a restore would end, too.
+func resumeRights(request any) []Right {
+	switch request.(*pb.ResumeRequest).GetKind() {
+	case pb.HoldKind_HOLD_KIND_UNSPECIFIED, pb.HoldKind_HOLD_KIND_PAUSE:
+		return []Right{EndPauses}
+	case pb.HoldKind_HOLD_KIND_RESTORE:
+		return []Right{EndRestores}
+	}
+	return []Right{EndPauses, EndRestores}
+}
+
+// namespaceOf returns the namespace that a request is limited to, "" if it is to
+// none.
+func namespaceOf(request any) string {
+	switch r := request.(type) {
+	case interface{ GetNamespace() string }:
+		return r.GetNamespace()
+	case interface{ GetScope() *pb.HoldScope }:
+		if scope := r.GetScope(); !scope.GetAllNamespaces() {
+			return scope.GetNamespace()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,142 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	authenticationv1 "k8s.io/api/authentication/v1"
+)
+
+var (
+	here  = &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 1}
+	there = &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 1}
+)
+
+// flood makes calls with tokens that are made up, until one is not asked about.
+func flood(t *testing.T, a *Access, name string, address net.Addr) (asked int, err error) {
+	t.Helper()
+	for asked = range 10 * newBurst {
+		_, err := a.authenticate(from(t.Context(), address, fmt.Sprint(name, asked)))
+		if status.Code(err) == codes.ResourceExhausted {
+			return asked, err
+		}
+		checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
+	}
+	t.Fatal("all of a flood is asked about")
+	return 0, nil
+}
+
+// separate returns an Access that asks about renewals elsewhere, where only tokens
+// that begin with "good" are.
+func separate(t *testing.T) (a *Access, first, renewals *answers, pass func(time.Duration)) {
+	t.Helper()
+	first = &answers{tokens: func(ctx context.Context, token string) (authenticationv1.TokenReviewStatus, error) {
+		if len(token) > 4 && token[:4] == "good" {
+			return good(ctx, token)
+		}
+		return authenticationv1.TokenReviewStatus{}, nil
+	}}
+	renewals = &answers{tokens: first.tokens}
+	a, clock := asking(first)
+	a.config.Renewals = tokenReviews{renewals}
+	return a, first, renewals, func(d time.Duration) { clock.SetTime(clock.Now().Add(d)) }
+}
+
+func TestAFloodOfBadTokensIsBoundedByWhereItComesFrom(t *testing.T) {
+	a, first, _, pass := separate(t)
+	asked, err := flood(t, a, "a", here)
+	if asked != newBurst || first.tokensAsked.Load() != newBurst {
+		t.Errorf("%d were asked about, want %d", asked, newBurst)
+	}
+	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
+	retry := false
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.RetryInfo); ok {
+			retry = info.GetRetryDelay().AsDuration() == newPause
+		}
+	}
+	if !retry {
+		t.Errorf("%v does not say when to try again", err)
+	}
+	if _, err := a.authenticate(from(t.Context(), there, "good one")); err != nil {
+		t.Errorf("another address: %v", err)
+	}
+	pass(time.Second)
+	if asked, _ := flood(t, a, "b", here); asked != newPerSecond {
+		t.Errorf("%d more are asked about in a second, want %d", asked, newPerSecond)
+	}
+}
+
+func TestATokenThatWasGoodDoesNotWaitBehindAFlood(t *testing.T) {
+	a, first, renewals, pass := separate(t)
+	token := from(t.Context(), here, "good one")
+	if _, err := a.authenticate(token); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = flood(t, a, "a", here)
+	before := first.tokensAsked.Load()
+	for i := range int64(20) { // It goes on as long as it is used.
+		pass(time.Minute)
+		_, _ = flood(t, a, fmt.Sprint(i, " "), here)
+		if _, err := a.authenticate(token); err != nil || renewals.tokensAsked.Load() != i+1 {
+			t.Fatalf("%v, asked for %d renewals, want %d", err, renewals.tokensAsked.Load(), i+1)
+		}
+	}
+	if first.tokensAsked.Load() == before {
+		t.Error("the flood was not asked about")
+	}
+	pass(provenFor + time.Second)
+	_, _ = flood(t, a, "b", here)
+	_, err := a.authenticate(token)
+	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
+}
+
+func TestATokenThatIsGoodNoLongerIsAsAnyOther(t *testing.T) {
+	a, first, renewals, pass := separate(t)
+	token := from(t.Context(), here, "good one")
+	if _, err := a.authenticate(token); err != nil {
+		t.Fatal(err)
+	}
+	renewals.tokens = func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
+		return authenticationv1.TokenReviewStatus{}, nil
+	}
+	pass(time.Minute)
+	_, err := a.authenticate(token)
+	checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
+	pass(time.Minute)
+	if _, err := a.authenticate(token); err != nil || first.tokensAsked.Load() != 2 || renewals.tokensAsked.Load() != 1 {
+		t.Errorf("%v, asked %d and %d times", err, first.tokensAsked.Load(), renewals.tokensAsked.Load())
+	}
+}
+
+func TestPlace(t *testing.T) {
+	tcp := func(address string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(address), Port: 1} }
+	for name, tc := range map[string]struct {
+		address net.Addr
+		want    string
+	}{
+		"an IPv4 address is one":             {tcp("10.1.2.3"), "10.1.2.3/32"},
+		"also where it is mapped to IPv6":    {tcp("::ffff:10.1.2.3"), "10.1.2.3/32"},
+		"a network of IPv6 is one":           {tcp("2001:db8::1:2:3:4"), "2001:db8::/64"},
+		"an interface's own is one":          {&net.TCPAddr{IP: net.ParseIP("fe80::1"), Zone: "eth0"}, "fe80::/64"},
+		"a Unix socket is one with the rest": {&net.UnixAddr{Name: "@"}, "invalid Prefix"},
+		"nowhere is one with the rest":       {nil, "invalid Prefix"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			if tc.address != nil {
+				ctx = peer.NewContext(ctx, &peer.Peer{Addr: tc.address})
+			}
+			if got := place(ctx).String(); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,30 @@
+package access
+
+import "context"
+
+// Record is who turned out to make a call, for what surrounds authentication. It
+// is for one goroutine.
+type Record struct{ id *identity }
+
+type recordKey struct{}
+
+// NewRecord returns a context of a call whose caller is going to be recorded.
+func NewRecord(ctx context.Context) (context.Context, *Record) {
+	r := &Record{nobody}
+	return context.WithValue(ctx, recordKey{}, r), r
+}
+
+func record(ctx context.Context, id *identity) {
+	if r, ok := ctx.Value(recordKey{}).(*Record); ok {
+		r.id = id
+	}
+}
+
+// String returns the caller's name, "(local)" for a caller of this machine
+// without one, "" if nobody is known.
+func (r *Record) String() string {
+	if r.id.Local {
+		return "(local)"
+	}
+	return r.id.Name
+}

@@ -1,0 +1,104 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+)
+
+// Group is the API group of the virtual resources that rights are about.
+const Group = "workload-resizer.io"
+
+// Right is a verb on a virtual resource of Group, e.g. list on "plans". A
+// subresource follows a slash, e.g. "ratios/history".
+type Right struct{ Verb, Resource string }
+
+// String returns e.g. "list plans".
+func (r Right) String() string { return r.Verb + " " + r.Resource }
+
+// Role is the least of the ClusterRoles of deploy/base that has the right.
+func (r Right) Role() string {
+	switch {
+	case r.Resource == "restores" || r.Resource == "debug":
+		return "workload-resizer-admin"
+	case r.Resource == "plans" || r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
+		// Plans are made of what is read, whatever the verb.
+		return "workload-resizer-viewer"
+	}
+	return "workload-resizer-editor"
+}
+
+// attributes are what a right is asked by. An empty namespace is all of them.
+type attributes struct {
+	who                              [sha256.Size]byte
+	group, verb, resource, namespace string
+}
+
+// require returns the error that the caller has not the right in the namespace.
+func (a *Access) require(ctx context.Context, id *identity, right Right, namespace string) error {
+	allowed, err := a.allowed(ctx, id, attributes{id.hash, Group, right.Verb, right.Resource, namespace})
+	if err != nil || allowed {
+		return err
+	}
+	where, binding := " in all namespaces", "ClusterRoleBinding"
+	if namespace != "" {
+		where, binding = fmt.Sprintf(" in namespace %q", namespace), "RoleBinding there"
+	}
+	return rpcerror.New(rpcerror.NotAuthorized, fmt.Sprintf("user %q may not %s %s.%s%s; a %s to the ClusterRole %s allows it",
+		id.Name, right.Verb, right.Resource, Group, where, binding, right.Role()))
+}
+
+// allowed asks the API server, unless it has said yes a moment ago. What it
+// denies is not remembered, so that a right that was just granted is one at once.
+func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bool, error) {
+	if id.Local {
+		return true, nil
+	}
+	if id.Name == "" {
+		return false, nil
+	}
+	if _, ok := a.rights.Get(what); ok {
+		return true, nil
+	}
+	if a.config.Rights == nil {
+		return false, notReady("ask what callers may do", errNoCluster)
+	}
+	answer, err := a.review(ctx, fmt.Sprintf("right %q", what), func(ctx context.Context) (any, error) {
+		review, err := a.config.Rights.Create(ctx, question(&id.Caller, what), metav1.CreateOptions{})
+		if err != nil {
+			return nil, notReady("ask the API server what the caller may do", err)
+		}
+		if review.Status.Allowed && !review.Status.Denied {
+			a.rights.Add(what, nil, remembered)
+			return true, nil
+		}
+		return false, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	return answer.(bool), nil
+}
+
+func question(c *Caller, what attributes) *authorizationv1.SubjectAccessReview {
+	resource, subresource, _ := strings.Cut(what.resource, "/")
+	spec := authorizationv1.SubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: what.namespace, Verb: what.verb, Group: what.group, Resource: resource, Subresource: subresource,
+		},
+		User: c.Name, UID: c.UID, Groups: c.Groups,
+	}
+	if len(c.Extra) > 0 {
+		spec.Extra = map[string]authorizationv1.ExtraValue{}
+		for key, values := range c.Extra {
+			spec.Extra[key] = values
+		}
+	}
+	return &authorizationv1.SubjectAccessReview{Spec: spec}
+}

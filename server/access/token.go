@@ -1,0 +1,113 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+)
+
+// errNoCluster is why credentials are refused by a server without a cluster.
+var errNoCluster = errors.New("this server has no cluster to ask about callers")
+
+// verdict is what is known of a token: whose it is, or why it is refused.
+type verdict struct {
+	id  *identity
+	err error
+}
+
+// fromToken asks whose a token is. Only its hash is kept.
+func (a *Access) fromToken(ctx context.Context, token string) (*identity, error) {
+	if a.config.Tokens == nil {
+		return nil, invalid(errNoCluster.Error() + ": call it without credentials")
+	}
+	var buffer [2048]byte // Most tokens fit, and then nothing is allocated.
+	hash := sha256.Sum256(append(buffer[:0], token...))
+	if v, ok := a.identities.Get(hash); ok {
+		return v.(verdict).id, v.(verdict).err
+	}
+	v, err := a.review(ctx, "token "+string(hash[:]), func(ctx context.Context) (any, error) {
+		reviews := a.config.Renewals
+		if _, ok := a.proven.Get(hash); !ok {
+			if err := a.newcomers.admit(ctx); err != nil {
+				return nil, err
+			}
+			reviews = a.config.Tokens
+		}
+		v, err := a.reviewToken(ctx, reviews, token)
+		if err != nil {
+			return nil, err
+		}
+		life := refusedFor
+		if v.id != nil {
+			life = min(remembered, max(refusedFor, a.lifeOf(token)))
+			a.proven.Add(hash, nil, provenFor)
+		} else {
+			a.proven.Remove(hash)
+		}
+		a.identities.Add(hash, v, life)
+		return v, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(verdict).id, v.(verdict).err
+}
+
+// reviewToken asks the API server. The error is that it does not say.
+func (a *Access) reviewToken(ctx context.Context, reviews authenticationclient.TokenReviewInterface, token string) (verdict, error) {
+	question := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: a.config.Audiences}}
+	review, err := reviews.Create(ctx, question, metav1.CreateOptions{})
+	if err != nil {
+		return verdict{}, notReady("ask the API server whose the token is", err)
+	}
+	status := review.Status
+	// Without audiences in the answer, the token is one for the API server
+	// alone.
+	meant := slices.ContainsFunc(status.Audiences, func(audience string) bool { return slices.Contains(a.config.Audiences, audience) })
+	if !status.Authenticated || !meant || status.User.Username == "" {
+		problem := "the token is bad, has expired, or is not for this server"
+		if status.Error != "" {
+			problem += " (" + status.Error + ")"
+		}
+		return verdict{err: invalid(fmt.Sprintf("%s: get a new one for the audience %s, e.g. with kubectl create token NAME --audience=%s",
+			problem, strings.Join(a.config.Audiences, " or "), a.config.Audiences[0]))}, nil
+	}
+	caller := Caller{Name: status.User.Username, UID: status.User.UID, Groups: status.User.Groups}
+	if len(status.User.Extra) > 0 {
+		caller.Extra = map[string][]string{}
+		for key, values := range status.User.Extra {
+			caller.Extra[key] = values
+		}
+	}
+	return verdict{id: newIdentity(caller)}, nil
+}
+
+// lifeOf returns how long a token that the API server has called good stays so,
+// as far as the token tells: a JWT does.
+func (a *Access) lifeOf(token string) time.Duration {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return remembered
+	}
+	content, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return remembered
+	}
+	var claims struct {
+		Expiry float64 `json:"exp"`
+	}
+	if json.Unmarshal(content, &claims) != nil || claims.Expiry == 0 {
+		return remembered
+	}
+	return time.Unix(int64(claims.Expiry), 0).Sub(a.config.Clock.Now())
+}

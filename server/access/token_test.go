@@ -1,0 +1,77 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	authenticationv1 "k8s.io/api/authentication/v1"
+)
+
+func TestHowLongATokenIsRemembered(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	bad := func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
+		return authenticationv1.TokenReviewStatus{Error: "no"}, nil
+	}
+	away := func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
+		return authenticationv1.TokenReviewStatus{}, errors.New("connection refused")
+	}
+	for name, tc := range map[string]struct {
+		token      string
+		answer     func(context.Context, string) (authenticationv1.TokenReviewStatus, error)
+		remembered time.Duration
+	}{
+		"a good one for ten seconds":                         {"opaque", good, 10 * time.Second},
+		"a good one with a late expiry for ten seconds":      {jwt(now.Add(time.Hour)), good, 10 * time.Second},
+		"a good one that has no expiry for ten seconds":      {"e30.e30.x", good, 10 * time.Second},
+		"a good one that is no JWT for ten seconds":          {"a.!.b", good, 10 * time.Second},
+		"a good one that is no JSON for ten seconds":         {"a.AAAA.b", good, 10 * time.Second},
+		"a good one until it expires":                        {jwt(now.Add(3 * time.Second)), good, 3 * time.Second},
+		"one that is good for a moment after it has expired": {jwt(now.Add(-3 * time.Second)), good, time.Second},
+		"a bad one for a second":                             {"opaque", bad, time.Second},
+		"an answer that did not come not at all":             {"opaque", away, -time.Nanosecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := &answers{tokens: tc.answer}
+			a, clock := asking(asked)
+			check := func(at time.Duration, want int64) {
+				t.Helper()
+				clock.SetTime(now.Add(at))
+				_, _ = a.authenticate(withToken(t.Context(), tc.token))
+				if got := asked.tokensAsked.Load(); got != want {
+					t.Errorf("asked %d times after %v, want %d", got, at, want)
+				}
+			}
+			check(0, 1)
+			if tc.remembered > 0 {
+				check(tc.remembered, 1)
+			}
+			check(tc.remembered+time.Nanosecond, 2)
+		})
+	}
+}
+
+func TestOnlyATokenForThisServerIsGood(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer authenticationv1.TokenReviewStatus
+		good   bool
+	}{
+		"ours among others":          {authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"x", "ours"}, User: authenticationv1.UserInfo{Username: "ann"}}, true},
+		"not authenticated":          {authenticationv1.TokenReviewStatus{Audiences: []string{"ours"}, User: authenticationv1.UserInfo{Username: "ann"}}, false},
+		"for others":                 {authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"x"}, User: authenticationv1.UserInfo{Username: "ann"}}, false},
+		"for the API server alone":   {authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: "ann"}}, false},
+		"of a user without any name": {authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"ours"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _ := asking(&answers{tokens: func(context.Context, string) (authenticationv1.TokenReviewStatus, error) { return tc.answer, nil }})
+			id, err := a.authenticate(withToken(t.Context(), "x"))
+			if !tc.good {
+				checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
+			} else if err != nil || id.Name != "ann" {
+				t.Errorf("got %v, %v", id, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+)
+
+func TestWhatACallerMayNotSeeIsRememberedForFiveSeconds(t *testing.T) {
+	asked := &answers{rights: deny}
+	a, clock := asking(asked)
+	ctx := NewContext(t.Context(), Caller{Name: "ann"})
+	check := func(want bool, questions int64) {
+		t.Helper()
+		before := asked.rightsAsked.Load()
+		sees, err := a.View(ctx).Sees("shop")
+		if got := asked.rightsAsked.Load() - before; err != nil || sees != want || got != questions {
+			t.Errorf("%v, %v after %d questions, want %v after %d", sees, err, got, want, questions)
+		}
+	}
+	check(false, 2) // All namespaces, and this one.
+	check(false, 0)
+	asked.rights = func(_ context.Context, to *authorizationv1.ResourceAttributes) (bool, error) {
+		return to.Namespace == "shop", nil
+	}
+	clock.SetTime(clock.Now().Add(5 * time.Second))
+	check(false, 0)
+	clock.SetTime(clock.Now().Add(time.Nanosecond))
+	check(true, 2)
+	check(true, 0)
+}
+
+func TestAnyOtherDenialIsNotRemembered(t *testing.T) {
+	asked := &answers{rights: deny}
+	a, _ := asking(asked)
+	id := newIdentity(Caller{Name: "ann"})
+	right := Right{"create", "pauses"}
+	if err := a.require(t.Context(), id, right, "shop"); err == nil {
+		t.Fatal("allowed")
+	}
+	asked.rights = allow
+	if err := a.require(t.Context(), id, right, "shop"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatOneCallerMayNotSeeLeavesTheRightsOfOthers(t *testing.T) {
+	asked := &answers{rights: allow}
+	a, _ := asking(asked)
+	right, ann := Right{"list", "plans"}, newIdentity(Caller{Name: "ann"})
+	if err := a.require(t.Context(), ann, right, ""); err != nil {
+		t.Fatal(err)
+	}
+	asked.rights = deny
+	view := a.View(NewContext(t.Context(), Caller{Name: "bob"}))
+	for i := range cacheSize + 1 {
+		if sees, err := view.Sees(fmt.Sprint(i)); err != nil || sees {
+			t.Fatal(sees, err)
+		}
+	}
+	if err := a.require(t.Context(), ann, right, ""); err != nil {
+		t.Error(err)
+	}
+}

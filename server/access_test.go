@@ -1,0 +1,541 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+const audience = "workload-resizer.io"
+
+// guarded is a server that knows its callers, over TLS, under its own account.
+type guarded struct {
+	*authority
+	*running
+	access  *access.Access
+	address string
+	clock   *testingclock.FakePassiveClock
+}
+
+// guard starts one on a control plane of its own. It may not read its holds, so it is
+// never ready: calls that are allowed say so, or whatever is wrong with them.
+func guard(t *testing.T) *guarded {
+	t.Helper()
+	cluster := localcluster.ForTest(t, "")
+	if err := localcluster.Apply(t.Context(), cluster.Config(), deploy.Base()...); err != nil {
+		t.Fatal(err)
+	}
+	g := &guarded{
+		authority: &authority{cluster, kubernetes.NewForConfigOrDie(cluster.Config())},
+		clock:     testingclock.NewFakePassiveClock(time.Now()),
+	}
+	own := cluster.Config()
+	own.Impersonate.UserName = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
+	reviews := kubernetes.NewForConfigOrDie(own)
+	g.access = access.New(access.Config{
+		Tokens: reviews.AuthenticationV1().TokenReviews(), Rights: reviews.AuthorizationV1().SubjectAccessReviews(),
+		Audiences: []string{audience}, Clock: g.clock,
+	})
+	g.running = start(t, setup{cluster: own, askEvery: 100 * time.Millisecond, server: func(c *Config) {
+		c.Access, c.Channelz, c.Limits = g.access, true, Limits{}
+		c.TLS = &tls.Config{
+			Certificates: []tls.Certificate{g.certificate(t, false, pkix.Name{CommonName: "server"})},
+			ClientCAs:    g.roots(t), ClientAuth: tls.VerifyClientCertIfGiven,
+		}
+	}})
+	_, port, err := net.SplitHostPort(g.server.config.GRPC.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.address = "localhost:" + port
+	return g
+}
+
+// dial connects with a client certificate, or without any.
+func (g *guarded) dial(t *testing.T, certificates ...tls.Certificate) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(g.address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: g.roots(t), Certificates: certificates})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func bearing(ctx context.Context, token string) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+}
+
+// call makes an empty request and returns how it began to be answered: with a
+// message, the end, or an error.
+func call(ctx context.Context, conn *grpc.ClientConn, method string, stream bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !stream {
+		return conn.Invoke(ctx, method, &emptypb.Empty{}, &emptypb.Empty{})
+	}
+	s, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method)
+	if err != nil {
+		return err
+	}
+	if err := s.SendMsg(&emptypb.Empty{}); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if err := s.CloseSend(); err != nil {
+		return err
+	}
+	if err := s.RecvMsg(&emptypb.Empty{}); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+func reasonOf(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	return ""
+}
+
+// refusal returns why the caller is not let in, "" if it is: then what comes back
+// is for the service to say, even that the request is bad or that it is not
+// ready.
+func refusal(err error) string {
+	code, reason := status.Code(err), reasonOf(err)
+	if code == codes.Unauthenticated || code == codes.PermissionDenied || reason == "IDENTITY_NOT_READY" {
+		return code.String() + " " + reason
+	}
+	return ""
+}
+
+const (
+	anybody = iota
+	viewer
+	editor
+	admin
+)
+
+// leastRole is the least role that may make an empty request, written down apart
+// from the table of the server.
+var leastRole = map[string]int{
+	"/workloadresizer.v1.RatioService/ListRatios":        viewer,
+	"/workloadresizer.v1.RatioService/GetRatio":          viewer,
+	"/workloadresizer.v1.RatioService/WatchRatios":       viewer,
+	"/workloadresizer.v1.RatioService/ListRatioChanges":  viewer,
+	"/workloadresizer.v1.RatioService/UpdateRatio":       editor,
+	"/workloadresizer.v1.RatioService/BatchUpdateRatios": editor,
+	"/workloadresizer.v1.RatioService/DeleteRatio":       editor,
+	"/workloadresizer.v1.RatioService/RollbackRatios":    editor,
+
+	"/workloadresizer.v1.PlanService/PreviewPod":      viewer,
+	"/workloadresizer.v1.PlanService/PreviewPlans":    viewer,
+	"/workloadresizer.v1.PlanService/PreviewManifest": viewer,
+
+	"/workloadresizer.v1.ResizeService/ListResizes":  viewer,
+	"/workloadresizer.v1.ResizeService/GetResize":    viewer,
+	"/workloadresizer.v1.ResizeService/WatchResizes": viewer,
+	"/workloadresizer.v1.ResizeService/GetStatus":    viewer,
+	"/workloadresizer.v1.ResizeService/Restore":      admin,
+
+	"/workloadresizer.v1.PauseService/Pause":     editor,
+	"/workloadresizer.v1.PauseService/Resume":    editor, // As long as no restore ends.
+	"/workloadresizer.v1.PauseService/ListHolds": viewer,
+
+	"/grpc.health.v1.Health/Check": anybody,
+	"/grpc.health.v1.Health/List":  anybody,
+	"/grpc.health.v1.Health/Watch": anybody,
+
+	"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo":      viewer,
+	"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": viewer,
+	"/grpc.channelz.v1.Channelz/GetTopChannels":                      admin,
+	"/grpc.channelz.v1.Channelz/GetServers":                          admin,
+	"/grpc.channelz.v1.Channelz/GetServer":                           admin,
+	"/grpc.channelz.v1.Channelz/GetServerSockets":                    admin,
+	"/grpc.channelz.v1.Channelz/GetChannel":                          admin,
+	"/grpc.channelz.v1.Channelz/GetSubchannel":                       admin,
+	"/grpc.channelz.v1.Channelz/GetSocket":                           admin,
+}
+
+func TestAccess(t *testing.T) {
+	g := guard(t)
+	g.account(t, "nobody")
+	for _, role := range []string{"viewer", "editor", "admin"} {
+		g.account(t, role)
+		g.grant(t, serviceAccount(role), "workload-resizer-"+role, "")
+	}
+	t.Run("every method is in the table, and nothing else is", g.testTable)
+	t.Run("every method lets in whom it should", g.testEveryMethod)
+	t.Run("a client certificate names the user and the groups", g.testCertificates)
+	t.Run("a role in a namespace is for that namespace", g.testNamespaces)
+	t.Run("to resume needs the right to what is ended", g.testResume)
+	t.Run("a right that is granted counts at once, one that is taken away for ten seconds", g.testRevocation)
+	t.Run("a token that is revoked counts for ten seconds", g.testRevokedToken)
+	t.Run("a watch ends with the right to it", g.testWatchEnds)
+	t.Run("a right in a namespace is asked for again, too", g.testStillAllowed)
+	t.Run("a caller sees the pods that it may get", g.testView)
+	t.Run("the log has the caller's name and never the token", g.testLog)
+}
+
+func (g *guarded) testTable(t *testing.T) {
+	registered := serverMethods(g.server)
+	for name := range registered {
+		if _, ok := access.Methods()[name]; !ok {
+			t.Errorf("%s is not in the table, so nobody may call it", name)
+		}
+		if _, ok := leastRole[name]; !ok {
+			t.Errorf("%s has no role in this test", name)
+		}
+	}
+	for name := range access.Methods() {
+		if _, ok := registered[name]; !ok {
+			t.Errorf("%s is in the table, but no method of the server", name)
+		}
+	}
+}
+
+func (g *guarded) testEveryMethod(t *testing.T) {
+	type caller struct {
+		name, token string
+		role        int
+		refused     string
+	}
+	callers := []caller{
+		{"no credentials", "", anybody, "Unauthenticated CREDENTIALS_MISSING"},
+		{"nonsense", "nonsense", anybody, "Unauthenticated CREDENTIALS_INVALID"},
+		{"the wrong audience", g.token(t, "admin", "another.example"), anybody, "Unauthenticated CREDENTIALS_INVALID"},
+		{"the audience of the API server", g.token(t, "admin", "https://kubernetes.default.svc"), anybody, "Unauthenticated CREDENTIALS_INVALID"},
+		{"an expired token", g.sign(t, "admin", audience, time.Now().Add(-time.Hour)), anybody, "Unauthenticated CREDENTIALS_INVALID"},
+		{"a token that was signed by the test", g.sign(t, "admin", audience, time.Now().Add(time.Hour)), admin, ""},
+		{"no rights", g.token(t, "nobody", audience), anybody, "PermissionDenied NOT_AUTHORIZED"},
+		{"viewer", g.token(t, "viewer", audience), viewer, "PermissionDenied NOT_AUTHORIZED"},
+		{"editor", g.token(t, "editor", audience), editor, "PermissionDenied NOT_AUTHORIZED"},
+		{"admin", g.token(t, "admin", audience), admin, "PermissionDenied NOT_AUTHORIZED"},
+	}
+	conn := g.dial(t)
+	// The API server takes a moment to know of new roles.
+	localcluster.Eventually(t, "the roles", func() error {
+		for _, c := range callers {
+			if c.role == anybody {
+				continue
+			}
+			if err := call(bearing(t.Context(), c.token), conn, workloadresizerv1.RatioService_ListRatios_FullMethodName, false); refusal(err) != "" {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, c := range callers {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := t.Context()
+			if c.token != "" {
+				ctx = bearing(ctx, c.token)
+			}
+			for method, info := range serverMethods(g.server) {
+				want := c.refused
+				if c.role >= leastRole[method] {
+					want = ""
+				}
+				if err := call(ctx, conn, method, info.IsServerStream); refusal(err) != want {
+					t.Errorf("%s: %v, want %q", method, err, want)
+				}
+			}
+		})
+	}
+}
+
+func (g *guarded) testCertificates(t *testing.T) {
+	g.grant(t, rbacv1.Subject{Kind: "Group", APIGroup: rbacv1.GroupName, Name: "sizers"}, "workload-resizer-viewer", "")
+	carol := g.dial(t, g.certificate(t, false, pkix.Name{CommonName: "carol", Organization: []string{"sizers"}}))
+	list := func(ctx context.Context, conn *grpc.ClientConn) error {
+		return call(ctx, conn, workloadresizerv1.RatioService_ListRatios_FullMethodName, false)
+	}
+	localcluster.Eventually(t, "the role", func() error {
+		if err := list(t.Context(), carol); refusal(err) != "" {
+			return err
+		}
+		return nil
+	})
+	if err := list(bearing(t.Context(), "nonsense"), carol); refusal(err) != "" {
+		t.Errorf("a certificate goes before a token: %v", err)
+	}
+	dave := g.dial(t, g.certificate(t, false, pkix.Name{CommonName: "dave"}))
+	checkError(t, list(t.Context(), dave), codes.PermissionDenied, "NOT_AUTHORIZED",
+		`user "dave" may not list ratios.workload-resizer.io in all namespaces; a ClusterRoleBinding to the ClusterRole workload-resizer-viewer allows it`)
+	unnamed := g.dial(t, g.certificate(t, false, pkix.Name{Organization: []string{"sizers"}}))
+	checkError(t, list(t.Context(), unnamed), codes.Unauthenticated, "CREDENTIALS_INVALID", "no common name")
+	// A client does not show a certificate that the server does not ask for, so
+	// it has to be made to.
+	stranger := g.certificate(t, true, pkix.Name{CommonName: "carol", Organization: []string{"sizers"}})
+	conn, err := grpc.NewClient(g.address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
+		RootCAs: g.roots(t), GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &stranger, nil },
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := list(t.Context(), conn); status.Code(err) != codes.Unavailable || reasonOf(err) != "" {
+		t.Errorf("a certificate of another authority: %v", err)
+	}
+
+	now := g.clock.Now()
+	g.clock.SetTime(now.Add(2 * time.Hour))
+	checkError(t, list(t.Context(), carol), codes.Unauthenticated, "CREDENTIALS_INVALID", "expired")
+	g.clock.SetTime(now)
+}
+
+func (g *guarded) testNamespaces(t *testing.T) {
+	g.namespace(t, "blue")
+	g.account(t, "blue-admin")
+	g.grant(t, serviceAccount("blue-admin"), "workload-resizer-admin", "blue")
+	g.grant(t, serviceAccount("blue-admin"), "view", "blue")
+	ctx, conn := bearing(t.Context(), g.token(t, "blue-admin", audience)), g.dial(t)
+	plans, pauses := workloadresizerv1.NewPlanServiceClient(conn), workloadresizerv1.NewPauseServiceClient(conn)
+	preview := func(namespace string) error {
+		_, err := plans.PreviewPod(ctx, &workloadresizerv1.PreviewPodRequest{Namespace: namespace, Pod: "p"})
+		return err
+	}
+	previews := func(namespace string) error {
+		stream, err := plans.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{Namespace: namespace})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		return err
+	}
+	pause := func(scope *workloadresizerv1.HoldScope) error {
+		_, err := pauses.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: scope, ValidateOnly: true})
+		return err
+	}
+	localcluster.Eventually(t, "the role", func() error {
+		g.clock.SetTime(g.clock.Now().Add(6 * time.Second)) // What may not be seen is remembered.
+		if err := preview("blue"); refusal(err) != "" {
+			return err
+		}
+		return nil
+	})
+	for name, try := range map[string]struct {
+		err     error
+		allowed bool
+		message string
+	}{
+		"plans of the namespace":                              {previews("blue"), true, ""},
+		"a plan of another namespace":                         {preview("default"), false, `may not get plans.workload-resizer.io in namespace "default"; a RoleBinding there to the ClusterRole workload-resizer-viewer`},
+		"plans of another namespace":                          {previews("default"), false, `may not list plans.workload-resizer.io in namespace "default"`},
+		"plans of all namespaces":                             {previews(""), false, `may not list plans.workload-resizer.io in all namespaces`},
+		"a pause of the namespace":                            {pause(&workloadresizerv1.HoldScope{Namespace: "blue"}), true, ""},
+		"a pause of a pod in it":                              {pause(&workloadresizerv1.HoldScope{Namespace: "blue", Pod: "p"}), true, ""},
+		"a pause of another namespace":                        {pause(&workloadresizerv1.HoldScope{Namespace: "default"}), false, `may not create pauses.workload-resizer.io in namespace "default"`},
+		"a pause of everything":                               {pause(&workloadresizerv1.HoldScope{AllNamespaces: true}), false, `in all namespaces`},
+		"a pause of everything that names the namespace, too": {pause(&workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "blue"}), false, `in all namespaces`},
+		"a pause of nothing":                                  {pause(nil), false, `in all namespaces`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if try.allowed && refusal(try.err) != "" {
+				t.Error(try.err)
+			}
+			if !try.allowed {
+				checkError(t, try.err, codes.PermissionDenied, "NOT_AUTHORIZED", `user "system:serviceaccount:default:blue-admin" may not `)
+				if !strings.Contains(try.err.Error(), try.message) {
+					t.Errorf("got %v, want %s", try.err, try.message)
+				}
+			}
+		})
+	}
+}
+
+func (g *guarded) testResume(t *testing.T) {
+	pauses := workloadresizerv1.NewPauseServiceClient(g.dial(t))
+	const unknown = workloadresizerv1.HoldKind(7)
+	for kind, role := range map[workloadresizerv1.HoldKind]int{
+		workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:       editor,
+		workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:     admin,
+		workloadresizerv1.HoldKind_HOLD_KIND_UNSPECIFIED: editor, // There is no restore that would end.
+		unknown: admin,
+	} {
+		for i, account := range []string{"nobody", "viewer", "editor", "admin"} {
+			_, err := pauses.Resume(bearing(t.Context(), g.token(t, account, audience)), &workloadresizerv1.ResumeRequest{Scope: everything, Kind: kind, ValidateOnly: true})
+			want := "PermissionDenied NOT_AUTHORIZED"
+			if i >= role {
+				want = ""
+			}
+			if refusal(err) != want {
+				t.Errorf("%s of %v: %v, want %q", account, kind, err, want)
+			}
+		}
+	}
+}
+
+func (g *guarded) testRevocation(t *testing.T) {
+	g.account(t, "guest")
+	conn, token := g.dial(t), g.token(t, "guest", audience)
+	list := func() string {
+		return refusal(call(bearing(t.Context(), token), conn, workloadresizerv1.RatioService_ListRatios_FullMethodName, false))
+	}
+	const denied = "PermissionDenied NOT_AUTHORIZED"
+	if got := list(); got != denied {
+		t.Fatalf("before: %q", got)
+	}
+	revoke := g.grant(t, serviceAccount("guest"), "workload-resizer-viewer", "")
+	// The clock stands still, so that only what is not remembered can change.
+	localcluster.Eventually(t, "the right", func() error {
+		if got := list(); got != "" {
+			return errors.New(got)
+		}
+		return nil
+	})
+	revoke()
+	now := g.clock.Now()
+	g.clock.SetTime(now.Add(10 * time.Second))
+	if got := list(); got != "" {
+		t.Errorf("a remembered right: %q", got)
+	}
+	g.clock.SetTime(now.Add(11 * time.Second))
+	localcluster.Eventually(t, "the right to end", func() error {
+		if got := list(); got != denied {
+			g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // The API server was slower.
+			return fmt.Errorf("got %q", got)
+		}
+		return nil
+	})
+}
+
+func (g *guarded) testRevokedToken(t *testing.T) {
+	g.account(t, "leaver")
+	conn, token := g.dial(t), g.token(t, "leaver", audience)
+	list := func() string {
+		return refusal(call(bearing(t.Context(), token), conn, workloadresizerv1.RatioService_ListRatios_FullMethodName, false))
+	}
+	const denied, unknown = "PermissionDenied NOT_AUTHORIZED", "Unauthenticated CREDENTIALS_INVALID"
+	if got := list(); got != denied {
+		t.Fatalf("before: %q", got)
+	}
+	if err := g.client.CoreV1().ServiceAccounts("default").Delete(t.Context(), "leaver", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(); got != denied {
+		t.Errorf("a remembered token: %q", got)
+	}
+	localcluster.Eventually(t, "the token to be refused", func() error {
+		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // The API server remembers tokens, too.
+		if got := list(); got != unknown {
+			return fmt.Errorf("got %q", got)
+		}
+		return nil
+	})
+}
+
+func (g *guarded) testView(t *testing.T) {
+	g.namespace(t, "green")
+	user := func(name string) rbacv1.Subject {
+		return rbacv1.Subject{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}
+	}
+	g.grant(t, user("ann"), "view", "green")
+	g.grant(t, user("bob"), "view", "")
+	for name, want := range map[string]map[string]bool{
+		"ann": {"green": true, "default": false, "": false},
+		"bob": {"green": true, "default": true, "": true},
+		"eve": {"green": false, "default": false},
+		"":    {"green": false, "default": false},
+	} {
+		t.Run("user "+name, func(t *testing.T) {
+			localcluster.Eventually(t, "the view", func() error {
+				g.clock.SetTime(g.clock.Now().Add(6 * time.Second)) // What may not be seen is remembered.
+				view := g.access.View(access.NewContext(t.Context(), access.Caller{Name: name}))
+				for namespace, sees := range want {
+					if got, err := view.Sees(namespace); err != nil || got != sees {
+						return fmt.Errorf("namespace %q: %v, %w", namespace, got, err)
+					}
+				}
+				return nil
+			})
+		})
+	}
+	t.Run("a caller of this machine sees all", func(t *testing.T) {
+		if sees, err := g.access.View(access.NewContext(t.Context(), access.Caller{Local: true})).Sees("green"); err != nil || !sees {
+			t.Errorf("%v, %v", sees, err)
+		}
+	})
+	t.Run("what was asked once is not asked again", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(access.NewContext(t.Context(), access.Caller{Name: "eve"}))
+		view := g.access.View(ctx)
+		if _, err := view.Sees("green"); err != nil {
+			t.Fatal(err)
+		}
+		cancel() // The API server cannot be asked any more.
+		if sees, err := view.Sees("green"); err != nil || sees {
+			t.Errorf("%v, %v", sees, err)
+		}
+		if _, err := view.Sees("kube-system"); status.Code(err) != codes.Canceled {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func (g *guarded) testLog(t *testing.T) {
+	token := g.token(t, "viewer", audience)
+	logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.Verbosity(1), ktesting.BufferLogs(true)))
+	ctx := peer.NewContext(klog.NewContext(t.Context(), logger), &peer.Peer{Addr: &net.UnixAddr{Name: "a"}})
+	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs("authorization", "Bearer "+token))
+	denied := status.Error(codes.NotFound, "no such thing")
+	unary := &grpc.UnaryServerInfo{FullMethod: "/a/Unary"}
+	_, err := logUnary(ctx, nil, unary, func(ctx context.Context, request any) (any, error) {
+		return g.access.AuthenticateUnary(ctx, request, unary, func(context.Context, any) (any, error) { return nil, denied })
+	})
+	if !errors.Is(err, denied) {
+		t.Errorf("got %v", err)
+	}
+	stream := &grpc.StreamServerInfo{FullMethod: "/a/Stream"}
+	if err := logStream(nil, &loggedStream{nil, ctx}, stream, func(service any, s grpc.ServerStream) error {
+		return g.access.AuthenticateStream(service, s, stream, func(any, grpc.ServerStream) error { return nil })
+	}); err != nil {
+		t.Error(err)
+	}
+	log := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
+	for _, want := range []string{
+		`Call ended method="/a/Unary" caller="system:serviceaccount:default:viewer" code="NotFound"`, `no such thing`,
+		`Call ended method="/a/Stream" caller="system:serviceaccount:default:viewer" code="OK"`,
+	} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log has no %s:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, token) {
+		t.Error("the log has the token")
+	}
+}
+
+func (g *guarded) namespace(t *testing.T, name string) {
+	t.Helper()
+	if _, err := g.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,166 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/override"
+	"github.com/workload-resizer/workload-resizer/server/access"
+)
+
+// remembered is a token as long as those of ServiceAccounts.
+var remembered = strings.Repeat("x", 1100)
+
+// BenchmarkGetRatio is a read through everything that a call passes, by a caller
+// whose token and rights are known by then.
+func BenchmarkGetRatio(b *testing.B) { serveRatios(b).benchmark(b) }
+
+// BenchmarkBareEcho is what gRPC itself takes for a call: no interceptors, and a
+// handler that sends back what it gets.
+func BenchmarkBareEcho(b *testing.B) { serveEcho(b).benchmark(b) }
+
+// BenchmarkShareOfBareEcho takes turns between both, so that whatever else the
+// machine does costs both the same. The share is the median of the turns'.
+func BenchmarkShareOfBareEcho(b *testing.B) {
+	const calls = 5000
+	ours, bare := serveRatios(b), serveEcho(b)
+	ours.make(b, calls)
+	bare.make(b, calls)
+	var took, tookBare time.Duration
+	var shares []float64
+	for b.Loop() {
+		t, tBare := ours.make(b, calls), bare.make(b, calls)
+		took, tookBare, shares = took+t, tookBare+tBare, append(shares, float64(tBare)/float64(t))
+	}
+	slices.Sort(shares)
+	rate := func(t time.Duration) float64 { return calls * float64(len(shares)) / t.Seconds() }
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(rate(took), "calls/s")
+	b.ReportMetric(rate(tookBare), "bare-calls/s")
+	b.ReportMetric(shares[len(shares)/2], "share")
+}
+
+// calls are of one method, by many callers on a few connections.
+type calls struct {
+	conns  [4]*grpc.ClientConn
+	method string
+	token  string
+	answer func() proto.Message
+}
+
+func serveRatios(b *testing.B) *calls {
+	quiet()
+	client := kubernetes.NewForConfigOrDie(reviewer(b))
+	r := start(b, setup{server: func(c *Config) {
+		c.Limits.CallsPerSecond, c.Limits.CallBurst = 1e9, 1e9
+		c.Overrides = override.New(client, "a", "overrides")
+		c.Access = access.New(access.Config{
+			Tokens: client.AuthenticationV1().TokenReviews(), Rights: client.AuthorizationV1().SubjectAccessReviews(), Audiences: []string{audience},
+		})
+	}})
+	return connect(b, &calls{
+		method: workloadresizerv1.RatioService_GetRatio_FullMethodName, token: "Bearer " + remembered,
+		answer: func() proto.Message { return &workloadresizerv1.GetRatioResponse{} },
+	}, r.server.config.GRPC)
+}
+
+// reviewer is an API server that knows everybody and allows everything.
+func reviewer(b *testing.B) *rest.Config {
+	known := authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{audience}, User: authenticationv1.UserInfo{Username: "ann"}}
+	answers := map[string]any{
+		"/apis/authentication.k8s.io/v1/tokenreviews":        &authenticationv1.TokenReview{Status: known},
+		"/apis/authorization.k8s.io/v1/subjectaccessreviews": &authorizationv1.SubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answers[r.URL.Path])
+	}))
+	b.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL}
+}
+
+func serveEcho(b *testing.B) *calls {
+	server := grpc.NewServer()
+	server.RegisterService(&grpc.ServiceDesc{ServiceName: "test.Echo", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
+		MethodName: "Echo",
+		Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+			message := new(workloadresizerv1.GetRatioRequest)
+			return message, decode(message)
+		},
+	}}}, nil)
+	return connect(b, &calls{method: "/test.Echo/Echo", answer: func() proto.Message { return &workloadresizerv1.GetRatioRequest{} }}, serve(b, server))
+}
+
+// quiet keeps the log out of the figures.
+func quiet() {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+}
+
+// connect has each connection answer a call.
+func connect(b *testing.B, c *calls, to net.Listener) *calls {
+	b.Helper()
+	for i := range c.conns {
+		c.conns[i] = dial(b, to)
+		if err := c.call(b.Context(), c.conns[i]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return c
+}
+
+func (c *calls) benchmark(b *testing.B) {
+	b.ReportAllocs()
+	b.ResetTimer()
+	c.make(b, b.N)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
+}
+
+// make makes n calls and returns how long they took.
+func (c *calls) make(b *testing.B, n int) time.Duration {
+	b.Helper()
+	const callers = 64
+	var left atomic.Int64
+	left.Store(int64(n))
+	var calling sync.WaitGroup
+	began := time.Now()
+	for i := range callers {
+		calling.Go(func() {
+			for left.Add(-1) >= 0 {
+				if err := c.call(b.Context(), c.conns[i%len(c.conns)]); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	calling.Wait()
+	return time.Since(began)
+}
+
+func (c *calls) call(ctx context.Context, conn *grpc.ClientConn) error {
+	if c.token != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", c.token)
+	}
+	return conn.Invoke(ctx, c.method, &workloadresizerv1.GetRatioRequest{NodeType: "n4"}, c.answer())
+}

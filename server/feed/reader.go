@@ -1,0 +1,81 @@
+package feed
+
+import "errors"
+
+// ErrTooSlow tells a reader that it has fallen so far behind that events it has
+// not read may be dropped.
+var ErrTooSlow = errors.New("changes are read more slowly than they come")
+
+// Reader reads the events of a feed in their order. It is for one goroutine.
+type Reader[T any] struct {
+	feed  *Feed[T]
+	scope string
+	// next is the number of the event to be read.
+	next uint64
+	// first is the number of the first event that came after the beginning.
+	first uint64
+	// most is how far behind the reader may be. Who begins far behind may first
+	// catch up.
+	most uint64
+}
+
+// Begin returns the present state and a reader of what follows. The scope is what
+// of the feed is of interest, e.g. a namespace; it only has to be the same when the
+// reader's tokens are used.
+func (f *Feed[T]) Begin(scope string) (*Snapshot[T], *Reader[T]) {
+	s := f.snap()
+	return s, f.reader(scope, s.at)
+}
+
+// Resume returns a reader of what follows a token. The error is ErrMalformed or
+// ErrExpired.
+func (f *Feed[T]) Resume(scope, token string) (*Reader[T], error) {
+	next, err := f.parse(scope, token)
+	if err != nil {
+		return nil, err
+	}
+	r := f.reader(scope, next)
+	switch {
+	case next > r.first:
+		return nil, ErrMalformed
+	case r.first-next > r.most:
+		return nil, ErrExpired
+	}
+	return r, nil
+}
+
+func (f *Feed[T]) reader(scope string, next uint64) *Reader[T] {
+	return &Reader[T]{feed: f, scope: scope, next: next, first: f.head.Load(), most: uint64(len(f.ring))}
+}
+
+// Next returns the next event. If there is none yet, it returns a channel that is
+// closed when there is. The error is ErrTooSlow: the reader is behind by more than
+// half of what is kept, so that there is time to resume from its token, or what it
+// would read is dropped already.
+func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
+	f := r.feed
+	behind, half := f.head.Load()-r.next, uint64(len(f.ring)/2)
+	switch {
+	case behind > r.most:
+		return Event[T]{}, nil, ErrTooSlow
+	case behind <= half:
+		r.most = half
+	}
+	if behind == 0 {
+		if more := f.wait(r.next); more != nil {
+			return Event[T]{}, more, nil
+		}
+	}
+	e := f.ring[r.next%uint64(len(f.ring))].Load()
+	if e.number != r.next {
+		return Event[T]{}, nil, ErrTooSlow // It was dropped just now.
+	}
+	r.next++
+	return e.Event, nil, nil
+}
+
+// Current tells whether everything was read that had come when the reader began.
+func (r *Reader[T]) Current() bool { return r.next >= r.first }
+
+// Token is what to resume from after the events that were read.
+func (r *Reader[T]) Token() string { return r.feed.token(r.scope, r.next) }

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/grpc/status"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
+)
+
+// maxVetoed is how many vetoed pods an impact names.
+const maxVetoed = 100
+
+// impacts knows what another table would mean for the pods that run now. Its
+// errors are those of a preview.
+type impacts interface {
+	Impact(context.Context, *ratios.Table) (*reconciler.Impact, error)
+}
+
+// impact is what the table would mean, as far as the caller may see that.
+func (s *ratioService) impact(ctx context.Context, table *ratios.Table) (*workloadresizerv1.Impact, error) {
+	release, err := s.slots.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	impact, err := s.impacts.Impact(ctx, table)
+	switch {
+	case ctx.Err() != nil:
+		return nil, status.FromContextError(ctx.Err()).Err()
+	case err != nil:
+		return nil, planError(err)
+	}
+	return impactMessage(impact, s.viewer.View(ctx))
+}
+
+// impactMessage hides the namespaces that the caller does not see.
+func impactMessage(impact *reconciler.Impact, view access.View) (*workloadresizerv1.Impact, error) {
+	m := &workloadresizerv1.Impact{Total: impactGroup(impact.Total)}
+	for _, g := range impact.NodeTypes {
+		m.NodeTypes = append(m.NodeTypes, impactGroup(g))
+	}
+	for _, g := range impact.Namespaces {
+		seen, err := view.Sees(g.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !seen {
+			m.HiddenNamespaces++
+			continue
+		}
+		m.Namespaces = append(m.Namespaces, impactGroup(g))
+	}
+	for _, p := range impact.Vetoed {
+		if len(m.Vetoed) == maxVetoed {
+			break
+		}
+		seen, err := view.Sees(p.Pod.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		if seen {
+			m.Vetoed = append(m.Vetoed, vetoedPod(p))
+		}
+	}
+	return m, nil
+}
+
+func vetoedPod(p *reconciler.Plan) *workloadresizerv1.VetoedPod {
+	v := &workloadresizerv1.VetoedPod{Namespace: p.Pod.Namespace, Pod: p.Pod.Name, Node: p.Node}
+	if len(p.Reasons) > 0 {
+		v.Code, v.Message = string(p.Reasons[0].Code), p.Reasons[0].Message
+	}
+	return v
+}
+
+func impactGroup(g reconciler.ImpactGroup) *workloadresizerv1.ImpactGroup {
+	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), RequestDelta: quantities(g.CPU, g.Memory)}
+}

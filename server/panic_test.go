@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
+)
+
+// panicking is a service with a bug.
+type panicking struct {
+	workloadresizerv1.UnimplementedPlanServiceServer
+	workloadresizerv1.UnimplementedResizeServiceServer
+}
+
+func (panicking) PreviewPod(context.Context, *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+	panic("secret state")
+}
+
+func (panicking) PreviewPlans(*workloadresizerv1.PreviewPlansRequest, grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error {
+	panic("secret state")
+}
+
+func (panicking) WatchResizes(_ *workloadresizerv1.WatchResizesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchResizesResponse]) error {
+	out := newOutbox(func(*workloadresizerv1.WatchResizesResponse) error { panic("secret state") }, time.Minute, nil)
+	defer out.close()
+	return out.send(stream.Context(), &workloadresizerv1.WatchResizesResponse{})
+}
+
+func TestAPanicIsCountedAndTellsTheCallerNothingOfOurInsides(t *testing.T) {
+	metrics := grpcprom.NewServerMetrics()
+	g := &guards{config: &Config{Reconciler: new(reconciler.Reconciler)}, access: access.New(access.Config{Local: true}), limits: newLimiter(DefaultLimits), rules: newValidator(), panics: newPanics()}
+	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...), grpc.ChainStreamInterceptor(g.stream(metrics)...))
+	workloadresizerv1.RegisterPlanServiceServer(server, panicking{})
+	workloadresizerv1.RegisterResizeServiceServer(server, panicking{})
+	conn := dial(t, serve(t, server))
+
+	client := workloadresizerv1.NewPlanServiceClient(conn)
+	_, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web"})
+	checkPanic(t, err)
+	stream, err := client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	checkPanic(t, err)
+	watch, err := workloadresizerv1.NewResizeServiceClient(conn).WatchResizes(t.Context(), &workloadresizerv1.WatchResizesRequest{})
+	if err == nil {
+		_, err = watch.Recv()
+	}
+	checkPanic(t, err)
+	if got := testutil.ToFloat64(g.panics); got != 3 {
+		t.Errorf("%v panics are counted", got)
+	}
+}
+
+// brokenReviews has a bug, too.
+type brokenReviews struct{}
+
+func (brokenReviews) Create(context.Context, *authenticationv1.TokenReview, metav1.CreateOptions) (*authenticationv1.TokenReview, error) {
+	panic("secret state")
+}
+
+func TestAPanicThatFindsOutWhoCallsIsOneOfTheCall(t *testing.T) {
+	metrics := grpcprom.NewServerMetrics()
+	identity := access.New(access.Config{Tokens: brokenReviews{}, Audiences: []string{audience}})
+	g := &guards{config: &Config{}, access: identity, limits: newLimiter(DefaultLimits), rules: newValidator(), panics: newPanics()}
+	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...))
+	workloadresizerv1.RegisterPlanServiceServer(server, panicking{})
+	client := workloadresizerv1.NewPlanServiceClient(dial(t, serve(t, server)))
+	_, err := client.PreviewPod(bearing(t.Context(), "x"), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web"})
+	checkPanic(t, err)
+	if got := testutil.ToFloat64(g.panics); got != 1 {
+		t.Errorf("%v panics are counted", got)
+	}
+}
+
+func checkPanic(t *testing.T, err error) {
+	t.Helper()
+	checkError(t, err, codes.Internal, "INTERNAL", "its log says why")
+	if strings.Contains(status.Convert(err).String(), "secret") {
+		t.Errorf("the caller is told %v", err)
+	}
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+)
+
+// previewSlots bound what is planned for callers at once: streams of plans,
+// manifests, and what changes of ratios would mean. A nil one has no limit.
+type previewSlots struct {
+	// most is how many there are, perCaller how many one caller may have of
+	// them, so that nobody keeps all others out.
+	most, perCaller int
+
+	mu    sync.Mutex
+	taken map[string]int
+	inAll int
+}
+
+// newPreviewSlots returns so many slots; 0 is no limit.
+func newPreviewSlots(most int) *previewSlots {
+	if most == 0 {
+		return nil
+	}
+	return &previewSlots{most: most, perCaller: (most + 1) / 2, taken: map[string]int{}}
+}
+
+// take takes a slot, or says that there is none. It is to be called once the
+// caller is known to be allowed what it asks for.
+func (s *previewSlots) take(ctx context.Context) (release func(), err error) {
+	if s == nil {
+		return func() {}, nil
+	}
+	caller := access.FromContext(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.inAll >= s.most:
+		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("%d previews of many pods run already (--max-previews)", s.most), previewPause)
+	case !caller.Local && s.taken[caller.Name] >= s.perCaller:
+		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("%d previews of many pods run already for you, half of what --max-previews allows for all", s.perCaller), previewPause)
+	}
+	s.inAll++
+	s.taken[caller.Name]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.inAll--
+		if s.taken[caller.Name]--; s.taken[caller.Name] == 0 {
+			delete(s.taken, caller.Name)
+		}
+	}, nil
+}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/override"
+)
+
+func (s *ratioService) UpdateRatio(ctx context.Context, request *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
+	updated, w, err := s.update(ctx, request, []*workloadresizerv1.UpdateRatioRequest{request}, func(int) string { return "" })
+	if err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.UpdateRatioResponse{Ratio: updated[0], Change: w.change, Impact: w.impact}, nil
+}
+
+func (s *ratioService) BatchUpdateRatios(ctx context.Context, request *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
+	if wrong := batchFaults(request.GetRequests()); len(wrong) > 0 {
+		return nil, badFields(wrong)
+	}
+	updated, w, err := s.update(ctx, request, request.GetRequests(), batchPrefix)
+	if err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.BatchUpdateRatiosResponse{Ratios: updated, Change: w.change, Impact: w.impact}, nil
+}
+
+func batchPrefix(i int) string { return fmt.Sprintf("requests[%d].", i) }
+
+// batchFaults returns what is wrong with requests as parts of one.
+func batchFaults(requests []*workloadresizerv1.UpdateRatioRequest) []violation {
+	var wrong []violation
+	first := map[string]int{}
+	for i, r := range requests {
+		if r.GetValidateOnly() || r.GetReason() != "" || r.GetAuthor() != "" {
+			wrong = append(wrong, violation{fmt.Sprintf("requests[%d]", i), "must not have validate_only, reason or author: those of the batch hold for all"})
+		}
+		nodeType := r.GetRatio().GetNodeType()
+		if before, twice := first[nodeType]; twice {
+			wrong = append(wrong, violation{batchPrefix(i) + "ratio.node_type", fmt.Sprintf("is that of requests[%d], too", before)})
+			continue
+		}
+		first[nodeType] = i
+	}
+	return wrong
+}
+
+// update updates ratios, all or none. prefix goes before the fields of each
+// request in errors.
+func (s *ratioService) update(ctx context.Context, whole ratioWrite, requests []*workloadresizerv1.UpdateRatioRequest, prefix func(int) string) ([]*workloadresizerv1.Ratio, *writeResult, error) {
+	if err := s.writable(); err != nil {
+		return nil, nil, err
+	}
+	var wrong []violation
+	patches := make([]override.Patch, len(requests))
+	now := time.Now()
+	for i, r := range requests {
+		patch, problems := ratioPatch(r, prefix(i), now)
+		patch.Default = s.withoutOverride
+		patches[i], wrong = patch, append(wrong, problems...)
+	}
+	w, err := s.write(ctx, whole, wrong, func(r override.Request) (*override.Change, error) {
+		made, err := s.overrides.Update(ctx, patches, r)
+		if field, ok := errors.AsType[*override.FieldError](err); ok {
+			if of := slices.IndexFunc(patches, func(p override.Patch) bool { return p.NodeType == field.NodeType }); of >= 0 {
+				err = &partError{prefix(of), field}
+			}
+		}
+		return made, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	updated := make([]*workloadresizerv1.Ratio, len(patches))
+	for i, p := range patches {
+		updated[i] = s.ratio(w.table, p.NodeType)
+	}
+	return updated, w, nil
+}
+
+// withoutOverride is what the other sources say of a node type. The table will not
+// do: it may have an override that is gone when the change is written.
+func (s *ratioService) withoutOverride(nodeType string) (ratios.Ratio, bool) {
+	return s.store.LookupWithout(override.Source, nodeType)
+}

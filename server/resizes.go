@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+)
+
+type resizeService struct {
+	workloadresizerv1.UnimplementedResizeServiceServer
+	holds
+	reconciler *reconciler.Reconciler
+	feed       *resizeFeed
+	watches    *watches
+	replica    replica
+}
+
+const (
+	// defaultPage is how many resizes a page has at most where the request does
+	// not say.
+	defaultPage = 500
+	// pageBytes is how large a page is at most, so that callers can receive it.
+	pageBytes = maxReceiveBytes * 3 / 4
+)
+
+func (s *resizeService) ListResizes(ctx context.Context, request *workloadresizerv1.ListResizesRequest) (*workloadresizerv1.ListResizesResponse, error) {
+	size := int(request.GetPageSize())
+	if size == 0 {
+		size = defaultPage
+	}
+	query := reconciler.ResizeQuery{Namespace: request.GetNamespace()}
+	var err error
+	if query.Selector, err = labels.Parse(request.GetLabelSelector()); err != nil {
+		return nil, badField("label_selector", "cannot be: "+err.Error())
+	}
+	if token := request.GetPageToken(); token != "" {
+		if query.After, err = parsePageToken(token); err != nil {
+			return nil, badField("page_token", "cannot be: "+err.Error())
+		}
+	}
+	view := s.viewer.View(ctx)
+	if err := mustSee(view, query.Namespace); err != nil {
+		return nil, err
+	}
+	var unknown error
+	query.Sees = func(namespace string) bool {
+		if unknown != nil {
+			return false
+		}
+		sees, err := view.Sees(namespace)
+		unknown = err
+		return sees
+	}
+	resizes, err := s.reconciler.Resizes(query)
+	switch {
+	case err != nil:
+		return nil, planError(err)
+	case unknown != nil:
+		return nil, unknown
+	}
+	response, bytes := &workloadresizerv1.ListResizesResponse{}, 0
+	var last types.NamespacedName
+	for r := range resizes {
+		if !inState(r, request.GetStates()) {
+			continue
+		}
+		m := resizeMessage(r)
+		bytes += proto.Size(m)
+		if len(response.GetResizes()) == size || bytes > pageBytes && len(response.GetResizes()) > 0 {
+			response.NextPageToken = pageToken(last)
+			break
+		}
+		response.Resizes, last = append(response.Resizes, m), r.Pod
+	}
+	return response, nil
+}
+
+func (s *resizeService) GetResize(ctx context.Context, request *workloadresizerv1.GetResizeRequest) (*workloadresizerv1.GetResizeResponse, error) {
+	name := types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()}
+	if err := mustSee(s.viewer.View(ctx), name.Namespace); err != nil {
+		return nil, err
+	}
+	r, err := s.reconciler.ResizeOfPod(name)
+	if err != nil {
+		return nil, planError(err)
+	}
+	return &workloadresizerv1.GetResizeResponse{Resize: resizeMessage(r)}, nil
+}

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/codes"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+)
+
+// needsCluster names the methods of ours that a server without a cluster refuses,
+// written down apart from the table of the server.
+var needsCluster = map[string]bool{
+	"/workloadresizer.v1.RatioService/UpdateRatio":       true,
+	"/workloadresizer.v1.RatioService/BatchUpdateRatios": true,
+	"/workloadresizer.v1.RatioService/DeleteRatio":       true,
+	"/workloadresizer.v1.RatioService/RollbackRatios":    true,
+	"/workloadresizer.v1.RatioService/ListRatioChanges":  true,
+	"/workloadresizer.v1.PlanService/PreviewPod":         true,
+	"/workloadresizer.v1.PlanService/PreviewPlans":       true,
+	"/workloadresizer.v1.ResizeService/ListResizes":      true,
+	"/workloadresizer.v1.ResizeService/GetResize":        true,
+	"/workloadresizer.v1.ResizeService/WatchResizes":     true,
+	"/workloadresizer.v1.ResizeService/GetStatus":        true,
+	"/workloadresizer.v1.ResizeService/Restore":          true,
+	"/workloadresizer.v1.PauseService/Pause":             true,
+	"/workloadresizer.v1.PauseService/Resume":            true,
+	"/workloadresizer.v1.PauseService/ListHolds":         true,
+	"/grpc.channelz.v1.Channelz/GetTopChannels":          true,
+	"/grpc.channelz.v1.Channelz/GetServers":              true,
+	"/grpc.channelz.v1.Channelz/GetServer":               true,
+	"/grpc.channelz.v1.Channelz/GetServerSockets":        true,
+	"/grpc.channelz.v1.Channelz/GetChannel":              true,
+	"/grpc.channelz.v1.Channelz/GetSubchannel":           true,
+	"/grpc.channelz.v1.Channelz/GetSocket":               true,
+}
+
+func TestOnlyWhatNeedsNoClusterIsAnsweredWithoutOne(t *testing.T) {
+	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
+	listener := listen(t)
+	s := New(Config{
+		Ratios: store, Planner: &reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds}, Limits: DefaultLimits,
+		Reflection: true, Channelz: true, Metrics: prometheus.NewRegistry(), GRPC: listener,
+	})
+	conn := dial(t, listener)
+	known := store.Watch()
+	run(t, store.Run, s.Run)
+	<-known
+	for method, info := range serverMethods(s) {
+		switch err := call(t.Context(), conn, method, info.IsServerStream); {
+		case needsCluster[method]:
+			checkError(t, err, codes.FailedPrecondition, "STANDALONE", method)
+		case reasonOf(err) == "STANDALONE" || reasonOf(err) == "INTERNAL":
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+func TestNothingIsRefusedForWantOfAClusterWithOne(t *testing.T) {
+	r := start(t, setup{})
+	for method := range serverMethods(r.server) {
+		if err := r.server.config.needsCluster(method); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+	"k8s.io/client-go/kubernetes"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/override"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func TestTheStatusSaysWhatIsMissing(t *testing.T) {
+	begin := time.Now()
+	r := start(t, setup{ratios: ratios.Update{Err: errors.New("the ConfigMap is gone")}})
+	client := workloadresizerv1.NewResizeServiceClient(r.conn)
+	localcluster.Eventually(t, "the problems", func() error {
+		got, err := client.GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+		if err != nil {
+			return err
+		}
+		for _, want := range []string{"the ConfigMap is gone", "pods and nodes are not read yet", "read ConfigMap default/holds: "} {
+			with := func(problem string) bool { return strings.Contains(problem, want) }
+			if i := slices.IndexFunc(got.GetProblems(), with); i < 0 || slices.ContainsFunc(got.GetProblems()[i+1:], with) {
+				return fmt.Errorf("want %q once, got %q", want, got.GetProblems())
+			}
+		}
+		if got.GetRatioRevision() != "" || got.GetHolds() != 0 || len(got.GetPods()) != 0 {
+			return fmt.Errorf("known: %v", got)
+		}
+		if since := got.GetStartTime().AsTime(); since.Before(begin.Add(-time.Second)) || since.After(time.Now()) {
+			return fmt.Errorf("it runs since %v", since)
+		}
+		return nil
+	})
+}
+
+func TestTheStatusOfTheOnlyReplica(t *testing.T) {
+	r := start(t, setup{})
+	got, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.GetReplica() != "me" || got.GetVersion() != "v1" || !got.GetLeading() || got.GetLeader().GetIdentity() != "me" || got.GetRatioRevision() != r.store.Table().Revision {
+		t.Errorf("%v", got)
+	}
+}
+
+// elected is an election that has come out like this.
+type elected struct{ leader *leader.Leader }
+
+func (e elected) Leader() (leader.Leader, bool) {
+	if e.leader == nil {
+		return leader.Leader{}, false
+	}
+	return *e.leader, true
+}
+
+func TestTheLeaderIsThatOfTheElection(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		election   Election
+		leading    bool
+		want       *workloadresizerv1.Leader
+		leaderless bool
+	}{
+		{"another replica", elected{&leader.Leader{Identity: "she", Acquired: written, Renewed: written.Add(time.Minute)}}, false,
+			&workloadresizerv1.Leader{Identity: "she", AcquireTime: timestamp(written), RenewTime: timestamp(written.Add(time.Minute))}, false},
+		{"nobody", elected{}, false, nil, true},
+		{"without an election this one", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: timestamp(written)}, false},
+		{"a dry run has none", nil, false, nil, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := &replica{name: "me", started: written, election: tc.election}
+			if diff := cmp.Diff(tc.want, r.leader(tc.leading), protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+			if err := r.leaderless(); (err != nil) != tc.leaderless {
+				t.Errorf("leaderless: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
+	cluster := localcluster.ForTest(t, "").Config()
+	client := kubernetes.NewForConfigOrDie(cluster)
+	overrides := override.New(client, holdsNamespace, "overrides")
+	r := start(t, setup{cluster: cluster, server: func(c *Config) {
+		c.Overrides = overrides
+		c.Ratios = ratios.NewStore(overrides, ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
+	}})
+	run(t, r.server.config.Ratios.Run)
+	said := func() (all []string) {
+		t.Helper()
+		status, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body := r.get(t, "/readyz")
+		return append(status.GetProblems(), strings.Split(body, "\n")...)
+	}
+	const noOverrides = "overrides cannot be stored: ConfigMap default/overrides, which keeps the overrides, does not exist: apply deploy/base, which has it"
+	wanted := []string{
+		noOverrides, "holds cannot be stored: ConfigMap default/holds, which keeps the holds, does not exist: apply deploy/base, which has it",
+	}
+	localcluster.Eventually(t, "the problems", func() error {
+		for _, want := range wanted {
+			if got := said(); !slices.Contains(got, want) || !slices.Contains(got, "warning: "+want) {
+				return fmt.Errorf("want %q, got %q", want, got)
+			}
+		}
+		return nil
+	})
+	list, err := workloadresizerv1.NewRatioServiceClient(r.conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
+	if err != nil || !list.GetSources()[0].GetHealthy() || list.GetSources()[0].GetMessage() != noOverrides || list.GetSources()[1].GetMessage() != "" {
+		t.Errorf("sources %v, %v", list.GetSources(), err)
+	}
+	configMap(t, client, "overrides")
+	configMap(t, client, holdsName)
+	localcluster.Eventually(t, "no problems", func() error {
+		for _, line := range said() {
+			if strings.Contains(line, "cannot be stored") {
+				return errors.New(line)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+)
+
+// validator holds requests against the rules that the API itself states.
+type validator struct{ rules protovalidate.Validator }
+
+// newValidator compiles the rules of all requests, so that no call has to.
+func newValidator() *validator {
+	rules, err := protovalidate.New(protovalidate.WithMessageDescriptors(requests()...))
+	if err != nil {
+		// The rules are part of the program.
+		panic(fmt.Sprintf("server: rules of the API: %v", err))
+	}
+	return &validator{rules}
+}
+
+// requests are the request messages of all services.
+func requests() []protoreflect.MessageDescriptor {
+	var all []protoreflect.MessageDescriptor
+	for _, file := range []protoreflect.FileDescriptor{
+		workloadresizerv1.File_workloadresizer_v1_ratio_proto,
+		workloadresizerv1.File_workloadresizer_v1_plan_proto,
+		workloadresizerv1.File_workloadresizer_v1_resize_proto,
+		workloadresizerv1.File_workloadresizer_v1_pause_proto,
+	} {
+		for i := range file.Services().Len() {
+			for j := range file.Services().Get(i).Methods().Len() {
+				all = append(all, file.Services().Get(i).Methods().Get(j).Input())
+			}
+		}
+	}
+	return all
+}
+
+func (v *validator) unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if err := v.check(request); err != nil {
+		return nil, err
+	}
+	return handler(ctx, request)
+}
+
+func (v *validator) stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return handler(service, &validatedStream{stream, v})
+}
+
+// validatedStream checks each message as it is received.
+type validatedStream struct {
+	grpc.ServerStream
+	validator *validator
+}
+
+// RecvMsg implements grpc.ServerStream.
+func (s *validatedStream) RecvMsg(message any) error {
+	if err := s.ServerStream.RecvMsg(message); err != nil {
+		return err
+	}
+	return s.validator.check(message)
+}
+
+func (v *validator) check(request any) error {
+	message, ok := request.(proto.Message)
+	if !ok {
+		return nil // No service of ours takes anything else.
+	}
+	err := v.rules.Validate(message)
+	var invalid *protovalidate.ValidationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid):
+		var violations []violation
+		for _, broken := range invalid.Violations {
+			field := protovalidate.FieldPathString(broken.Proto.GetField())
+			// The first thing that is wrong with a field is enough.
+			if !slices.ContainsFunc(violations, func(v violation) bool { return v.field == field }) {
+				violations = append(violations, violation{field, problem(broken)})
+			}
+		}
+		return badFields(violations)
+	}
+	return rpcerror.New(rpcerror.Internal, fmt.Sprintf("check the request: %v", err))
+}
+
+// problem says what is wrong with a field.
+func problem(broken *protovalidate.Violation) string {
+	switch rule := broken.Proto.GetRuleId(); {
+	case rule == "required", rule == "string.min_len" && broken.FieldValue.String() == "":
+		return "must be set"
+	default:
+		return strings.TrimPrefix(broken.Proto.GetMessage(), "value ")
+	}
+}

@@ -1,0 +1,21 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+)
+
+// mustSee is the error of a caller that names a namespace it may not see; empty
+// names none.
+func mustSee(view access.View, namespace string) error {
+	if namespace == "" {
+		return nil
+	}
+	sees, err := view.Sees(namespace)
+	if err == nil && !sees {
+		err = rpcerror.New(rpcerror.NamespaceNotVisible, fmt.Sprintf("you may not get pods in namespace %q", namespace))
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// ratioEvent is what counts of a message here.
+type ratioEvent struct {
+	Type, NodeType string
+	CPUFactor      float64
+	Revision       string
+}
+
+// watchRatios begins a watch that ends with the test.
+func (r *running) watchRatios(t *testing.T, token string) grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse] {
+	t.Helper()
+	stream, err := workloadresizerv1.NewRatioServiceClient(r.conn).WatchRatios(t.Context(), &workloadresizerv1.WatchRatiosRequest{ResumeToken: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// untilBookmark reads messages up to the next bookmark, whose token it returns.
+func untilBookmark(t *testing.T, stream grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse]) (events []ratioEvent, token string) {
+	t.Helper()
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := m.GetType().String()[len("WATCH_EVENT_TYPE_"):]
+		events = append(events, ratioEvent{name, m.GetRatio().GetNodeType(), m.GetRatio().GetCpuFactor(), m.GetRevision()})
+		if m.GetType() == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK {
+			return events, m.GetResumeToken()
+		}
+	}
+}
+
+func TestWatchRatios(t *testing.T) {
+	r := start(t, setup{})
+	stream := r.watchRatios(t, "")
+	// set changes the ratios, and returns the revision of what comes of it.
+	changes := r.store.Watch()
+	set := func(change func(*ratios.Layer)) string {
+		l := layer()
+		change(l)
+		r.source.Set(ratios.Update{Layer: l})
+		<-changes
+		return r.store.Table().Revision
+	}
+	expect := func(what string, stream grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse], want ...ratioEvent) string {
+		t.Helper()
+		got, token := untilBookmark(t, stream)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+		return token
+	}
+
+	first := r.store.Table().Revision
+	begun := expect("the present state", stream, ratioEvent{"ADDED", "n2d", 1, first}, ratioEvent{"ADDED", "n4", 0.8, first}, ratioEvent{"BOOKMARK", "", 0, first})
+	second := set(func(l *ratios.Layer) { l.Ratios["c3"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1} })
+	expect("another node type", stream, ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
+	third := set(func(l *ratios.Layer) { l.Baseline = "n4" })
+	expect("another baseline, and a node type less", stream, ratioEvent{"MODIFIED", "n2d", 1.25, third}, ratioEvent{"MODIFIED", "n4", 1, third},
+		ratioEvent{"DELETED", "c3", 0.5, third}, ratioEvent{"BOOKMARK", "", 0, third})
+	fourth := set(func(l *ratios.Layer) { l.Baseline, l.Bounds = "n4", nil })
+	last := expect("other bounds", stream, ratioEvent{"BOOKMARK", "", 0, fourth})
+
+	expect("resumed after the present state", r.watchRatios(t, begun), ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
+	expect("resumed at the end", r.watchRatios(t, last), ratioEvent{"BOOKMARK", "", 0, fourth})
+	expect("begun anew", r.watchRatios(t, ""), ratioEvent{"ADDED", "n2d", 1.25, fourth}, ratioEvent{"ADDED", "n4", 1, fourth}, ratioEvent{"BOOKMARK", "", 0, fourth})
+
+	other := start(t, setup{})
+	_, err := other.watchRatios(t, last).Recv()
+	checkError(t, err, codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
+	_, err = other.watchRatios(t, "mine").Recv()
+	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
+}
+
+func TestWithoutRatiosThereIsNothingToWatch(t *testing.T) {
+	r := start(t, setup{ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
+	_, err := r.watchRatios(t, "").Recv()
+	checkError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
+}
+
+func TestResizesAreNotKnownBeforePodsAre(t *testing.T) {
+	r := start(t, setup{})
+	client := workloadresizerv1.NewResizeServiceClient(r.conn)
+	stream, err := client.WatchResizes(t.Context(), &workloadresizerv1.WatchResizesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, watched := stream.Recv()
+	_, listed := client.ListResizes(t.Context(), &workloadresizerv1.ListResizesRequest{})
+	_, got := client.GetResize(t.Context(), &workloadresizerv1.GetResizeRequest{Namespace: "a", Pod: "b"})
+	for _, err := range []error{watched, listed, got} {
+		checkError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
+	}
+}

@@ -1,0 +1,65 @@
+package server
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/feed"
+)
+
+// resizeFeed has what was done to pods, by namespace and name.
+type resizeFeed struct {
+	*feed.Feed[reconciler.Resized]
+	// ready tells why the feed is not complete yet.
+	ready func() error
+}
+
+// followResizes returns a feed of what the reconciler knows.
+func followResizes(r *reconciler.Reconciler) *resizeFeed {
+	f := &resizeFeed{Feed: feed.New[reconciler.Resized](feedCapacity)}
+	f.ready = r.WatchResizes(func(before, now *reconciler.Resized) {
+		if now == nil {
+			f.Update(feed.Change[reconciler.Resized]{Key: before.Pod.String(), Gone: true})
+			return
+		}
+		f.Update(feed.Change[reconciler.Resized]{Key: now.Pod.String(), Item: now})
+	})
+	return f
+}
+
+// viewFor is how long what a caller may see counts in a watch.
+const viewFor = time.Minute
+
+func (s *resizeService) WatchResizes(request *workloadresizerv1.WatchResizesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchResizesResponse]) error {
+	ctx, namespace := stream.Context(), request.GetNamespace()
+	view, seen := s.viewer.View(ctx), time.Now()
+	if err := mustSee(view, namespace); err != nil {
+		return err
+	}
+	if err := s.feed.ready(); err != nil {
+		return planError(err)
+	}
+	w := &watch[reconciler.Resized, workloadresizerv1.WatchResizesResponse]{watches: s.watches, feed: s.feed.Feed, scope: namespace, send: stream.Send}
+	w.bookmark = func(token string) *workloadresizerv1.WatchResizesResponse {
+		return &workloadresizerv1.WatchResizesResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, ResumeToken: token}
+	}
+	w.message = func(kind workloadresizerv1.WatchEventType, r *reconciler.Resized, token string) (*workloadresizerv1.WatchResizesResponse, error) {
+		if namespace != "" && namespace != r.Pod.Namespace {
+			return nil, nil
+		}
+		if time.Since(seen) > viewFor {
+			view, seen = s.viewer.View(ctx), time.Now()
+			if err := mustSee(view, namespace); err != nil {
+				return nil, err
+			}
+		}
+		if sees, err := view.Sees(r.Pod.Namespace); err != nil || !sees {
+			return nil, err
+		}
+		return &workloadresizerv1.WatchResizesResponse{Type: kind, Resize: resizeMessage(r), ResumeToken: token}, nil
+	}
+	return w.run(ctx, request.GetResumeToken())
+}

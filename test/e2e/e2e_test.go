@@ -52,6 +52,8 @@ func TestJourneys(t *testing.T) {
 	t.Run("the API server is asked before", c.serverSidePreview)
 	t.Run("grpcurl lists and calls the services", c.grpcurl)
 	t.Run("resizectl", c.resizectl)
+	t.Run("replicas do as one", c.replicas)
+	t.Run("a server that others can reach asks who calls", c.secured)
 	t.Run("the examples of the documentation", c.documentation)
 }
 

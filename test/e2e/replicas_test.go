@@ -1,0 +1,217 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// quickLease has a replica taken over from within seconds.
+var quickLease = []string{"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "500ms"}
+
+// replicas do as one: what one is told the other knows, and when the one that
+// resizes is killed, the other does.
+func (c *cluster) replicas(t *testing.T) {
+	one := c.serveReady(t, quickLease...)
+	two := c.serveReady(t, quickLease...)
+	t.Run("a write on one is seen by a watch on the other", func(t *testing.T) { watchAcross(t, one, two) })
+	t.Run("fifty writers lose no update", func(t *testing.T) { countTogether(t, one, two) })
+	t.Run("the one that resizes is killed", func(t *testing.T) { c.killLeader(t, one, two) })
+}
+
+func watchAcross(t *testing.T, one, two *server) {
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	stream, err := two.api.Ratios().WatchRatios(ctx, &workloadresizerv1.WatchRatiosRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	receive := func() *workloadresizerv1.WatchRatiosResponse {
+		t.Helper()
+		event, err := stream.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return event
+	}
+	for receive().GetType() != workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK {
+	}
+	wrote := time.Now()
+	_, err = one.api.Ratios().UpdateRatio(ctx, &workloadresizerv1.UpdateRatioRequest{
+		Ratio: &workloadresizerv1.Ratio{NodeType: "x9", CpuPerf: 2, MemoryPerf: 1}, AllowMissing: true, Reason: "measured",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := receive()
+	for event.GetType() == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK {
+		event = receive()
+	}
+	t.Logf("the other replica told of it %v after the write was begun", time.Since(wrote).Round(time.Millisecond))
+	if event.GetType() != workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED || event.GetRatio().GetNodeType() != "x9" || event.GetRatio().GetCpuPerf() != 2 {
+		t.Errorf("it told %v", event)
+	}
+	deleted, err := two.api.Ratios().DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "x9", Etag: event.GetRatio().GetEtag()})
+	if err != nil || deleted.GetRatio() != nil {
+		t.Errorf("deleted: %v, %v", deleted, err)
+	}
+}
+
+// countTogether has writers on both replicas count up one ratio, each by a step
+// of what it has read.
+func countTogether(t *testing.T, replicas ...*server) {
+	const writers, step, nodeType = 50, 0.001, "x9"
+	update := func(ctx context.Context, s *server, ratio *workloadresizerv1.Ratio, missing bool) error {
+		_, err := s.api.Ratios().UpdateRatio(ctx, &workloadresizerv1.UpdateRatioRequest{Ratio: ratio, AllowMissing: missing, Reason: "one more"})
+		return err
+	}
+	if err := update(t.Context(), replicas[0], &workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: 1, MemoryPerf: 1}, true); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := replicas[0].api.Ratios().DeleteRatio(context.WithoutCancel(t.Context()), &workloadresizerv1.DeleteRatioRequest{NodeType: nodeType}); err != nil {
+			t.Error(err)
+		}
+	})
+	count := func(s *server) error {
+		for {
+			got, err := s.api.Ratios().GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
+			if status.Code(err) == codes.NotFound {
+				continue // The other replica has not heard of it yet.
+			}
+			if err != nil {
+				return err
+			}
+			ratio := got.GetRatio()
+			ratio.CpuPerf += step
+			err = update(t.Context(), s, ratio, false)
+			if status.Code(err) != codes.Aborted {
+				return err
+			}
+		}
+	}
+	var counting sync.WaitGroup
+	errs := make([]error, writers)
+	for i := range writers {
+		counting.Go(func() { errs[i] = count(replicas[i%len(replicas)]) })
+	}
+	counting.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range replicas {
+		localcluster.Eventually(t, "all steps to count", func() error {
+			got, err := s.api.Ratios().GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
+			if err != nil {
+				return err
+			}
+			if want := 1 + writers*step; math.Abs(got.GetRatio().GetCpuPerf()-want) > step/100 {
+				return fmt.Errorf("it is %v, not %v", got.GetRatio().GetCpuPerf(), want)
+			}
+			return nil
+		})
+	}
+	history, err := replicas[1].api.Ratios().ListRatioChanges(t.Context(), &workloadresizerv1.ListRatioChangesRequest{NodeType: nodeType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	for _, change := range history.GetChanges() {
+		if change.GetReason() == "one more" {
+			said++
+		}
+	}
+	if said != writers+1 {
+		t.Errorf("the history has %d of %d changes", said, writers+1)
+	}
+}
+
+func (c *cluster) killLeader(t *testing.T, one, two *server) {
+	const ns = "replicas"
+	c.namespace(t, ns)
+	sizes := c.recordSizes(t, ns)
+	c.deploy(t, ns, app{name: "web", nodeType: "n4", replicas: 4, requests: small})
+	c.awaitCPU(t, ns, "web", "80m")
+
+	leader, follower := one, two
+	if !leads(t, one) {
+		leader, follower = two, one
+	}
+	if leads(t, follower) {
+		t.Fatal("both replicas lead")
+	}
+	if err := leader.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	c.reconfigure(t, follower, withN4("1.6"))
+	localcluster.Eventually(t, "the other replica to lead", func() error {
+		if !leads(t, follower) {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+	t.Logf("the other replica leads %v after the first was killed", time.Since(killed).Round(time.Millisecond))
+	c.scale(t, ns, "web", 6)
+	c.awaitCPU(t, ns, "web", "63m")
+	// 100m as written, then 80m, then 63m; those that came late, 63m at once.
+	for pod, seen := range sizes() {
+		for i, size := range seen {
+			allowed := map[string]bool{"100m": i == 0, "80m": i == 1, "63m": i > 0}
+			if !allowed[size] {
+				t.Errorf("pod %s had the sizes %v", pod, seen)
+			}
+		}
+	}
+}
+
+func leads(t *testing.T, s *server) bool {
+	t.Helper()
+	got, err := s.api.Resizes().GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.GetLeading()
+}
+
+// recordSizes follows the pods of a namespace from now on. What it returns tells
+// the cpu requests that each pod has had, in order, each once where it stayed.
+func (c *cluster) recordSizes(t *testing.T, namespace string) func() map[string][]string {
+	t.Helper()
+	watch, err := c.client.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string][]string{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range watch.ResultChan() {
+			pod, ok := event.Object.(*corev1.Pod)
+			if !ok {
+				continue
+			}
+			seen := sizes[pod.Name]
+			if size := text(pod.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU); len(seen) == 0 || seen[len(seen)-1] != size {
+				sizes[pod.Name] = append(seen, size)
+			}
+		}
+	}()
+	return func() map[string][]string {
+		watch.Stop()
+		<-done
+		return sizes
+	}
+}

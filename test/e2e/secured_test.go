@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// secured is a server that encrypts and asks who calls, as one that other
+// machines can reach has to.
+func (c *cluster) secured(t *testing.T) {
+	const people = "people"
+	c.namespace(t, people)
+	cert, err := localcluster.ServingCertificate(t.TempDir(), "workload-resizer."+deploy.Namespace+".svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: c.serviceAccount(t), Args: []string{
+		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile,
+		"--client-ca-file", filepath.Join(c.Dir, "pki", "ca.crt"),
+	}})
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	if err := s.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	viewer := c.person(t, people, "viewer", "workload-resizer-viewer")
+	editor := c.person(t, people, "editor", "workload-resizer-editor")
+
+	t.Run("grpcurl calls each service", func(t *testing.T) {
+		call := func(token string, args ...string) (int, string) {
+			t.Helper()
+			content, err := os.ReadFile(token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, out, errOut := run(t, "grpcurl", append([]string{"-cacert", cert.CertFile, "-H", "authorization: Bearer " + string(content)}, args...)...)
+			return code, out + errOut
+		}
+		for _, tc := range []struct{ method, request, want string }{
+			{"RatioService/GetRatio", `{"node_type": "n4"}`, `"cpuFactor": 0.8`},
+			{"PlanService/PreviewPod", `{"namespace": "samples", "pod": "db-0"}`, "PermissionDenied"},
+			{"ResizeService/GetStatus", `{}`, `"leading": true`},
+			{"PauseService/ListHolds", `{}`, `{`},
+		} {
+			if _, out := call(viewer, "-d", tc.request, s.GRPCAddress, "workloadresizer.v1."+tc.method); !strings.Contains(out, tc.want) {
+				t.Errorf("%s says %s, want %s", tc.method, out, tc.want)
+			}
+		}
+		if _, out := call(viewer, s.GRPCAddress, "list"); !strings.Contains(out, "workloadresizer.v1.RatioService") {
+			t.Errorf("the services are %s", out)
+		}
+		if code, out := call(viewer, "-d", `{"ratio": {"node_type": "n4", "cpu_perf": 2}}`, s.GRPCAddress, "workloadresizer.v1.RatioService/UpdateRatio"); code == 0 || !strings.Contains(out, "NOT_AUTHORIZED") {
+			t.Errorf("a viewer who writes is told %s", out)
+		}
+		if code, out := call(editor, "-d", `{"ratio": {"node_type": "n4", "cpu_perf": 2}, "validate_only": true}`, s.GRPCAddress, "workloadresizer.v1.RatioService/UpdateRatio"); code != 0 || !strings.Contains(out, `"impact"`) {
+			t.Errorf("an editor who writes is told %s", out)
+		}
+	})
+	t.Run("resizectl", func(t *testing.T) {
+		ask := func(token string, args ...string) (int, string) {
+			t.Helper()
+			code, out, errOut := run(t, "resizectl", append(args, "--server", s.GRPCAddress, "--certificate-authority", cert.CertFile, "--token-file", token)...)
+			return code, out + errOut
+		}
+		if code, out := ask(viewer, "ratios", "list"); code != 0 || !strings.Contains(out, "n4") {
+			t.Errorf("ratios list: exit %d, %s", code, out)
+		}
+		if code, out := ask(viewer, "ratios", "set", "n4", "--cpu", "2", "--yes"); code != 2 || !strings.Contains(out, "may not") {
+			t.Errorf("a viewer's ratios set: exit %d, %s", code, out)
+		}
+		if code, out, errOut := run(t, "resizectl", "ratios", "list", "--server", s.GRPCAddress, "--certificate-authority", cert.CertFile); code != 2 || !strings.Contains(errOut, "does not know who asks") {
+			t.Errorf("without credentials: exit %d, %s%s", code, out, errOut)
+		}
+	})
+	t.Run("a previewing caller sees only pods that he may get", func(t *testing.T) {
+		api := dialSecured(t, s.GRPCAddress, cert.CertFile, viewer)
+		stream := api.PreviewPlans(t.Context(), "")
+		for plan, err := range stream.All() {
+			t.Errorf("there is %v, %v", plan, err)
+		}
+		c.bind(t, ns, people, "viewer", "view")
+		localcluster.Eventually(t, "the samples to be seen", func() error {
+			for plan, err := range api.PreviewPlans(t.Context(), "").All() {
+				if err != nil {
+					return err
+				}
+				if plan.GetNamespace() != ns {
+					t.Fatalf("there is %v", plan)
+				}
+				return nil
+			}
+			return os.ErrNotExist
+		})
+	})
+	t.Run("the plugin of kubectl finds it in the cluster", func(t *testing.T) { c.throughTheCluster(t, s, cert) })
+}
+
+// throughTheCluster asks a server by a kubeconfig alone: the user is known by the
+// certificate there, the server is behind a Service.
+func (c *cluster) throughTheCluster(t *testing.T, s *localcluster.Server, cert localcluster.Certificate) {
+	_, port, err := net.SplitHostPort(s.GRPCAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(cert.CertFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.apply(t, fmt.Appendf(nil, inCluster, deploy.Namespace, port, ca))
+	t.Cleanup(func() {
+		for _, err := range []error{
+			c.client.CoreV1().Services(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), "workload-resizer", metav1.DeleteOptions{}),
+			c.client.CoreV1().Pods(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), "workload-resizer", metav1.DeleteOptions{}),
+			c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), "workload-resizer-ca", metav1.DeleteOptions{}),
+		} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	kubectl, err := localcluster.Binary("kubectl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "the plugin to be answered", func() error {
+		command := exec.CommandContext(t.Context(), kubectl, "workload-resizer", "status", "--kubeconfig", c.Kubeconfig)
+		command.Env = append(os.Environ(), "PATH="+filepath.Dir(kubectl)+":"+os.Getenv("PATH"), "RESIZECTL_SERVER=")
+		out, err := command.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		wants(t, string(out), "leader")
+		return nil
+	})
+}
+
+// inCluster has the namespace, the port and the certificate of a server that listens
+// on this machine, which pods of the test cluster forward to.
+const inCluster = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: workload-resizer-ca, namespace: %[1]s}
+data: {ca.crt: %[3]q}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: workload-resizer, namespace: %[1]s}
+spec:
+  selector: {app.kubernetes.io/name: workload-resizer}
+  ports: [{name: grpc, port: 7443, targetPort: grpc}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: workload-resizer, namespace: %[1]s, labels: {app.kubernetes.io/name: workload-resizer}}
+spec:
+  automountServiceAccountToken: false
+  securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: server
+    image: simulated/workload-resizer
+    ports: [{name: grpc, containerPort: %[2]s}]
+    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+`
+
+func dialSecured(t *testing.T, address, ca, token string) *client.Client {
+	t.Helper()
+	api, err := client.Dial(address, client.WithCAFile(ca), client.WithTokenFile(token))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	return api
+}
+
+// person makes a ServiceAccount with a ClusterRole, and returns a file with a
+// token of it for the server.
+func (c *cluster) person(t *testing.T, namespace, name, role string) string {
+	t.Helper()
+	if _, err := c.client.CoreV1().ServiceAccounts(namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "e2e-" + name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: name}},
+	}
+	if _, err := c.client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.client.RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), binding.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	token, err := c.client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name,
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{"workload-resizer.io"}}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(token.Status.Token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// bind gives a ServiceAccount a ClusterRole in one namespace.
+func (c *cluster) bind(t *testing.T, in, namespace, name, role string) {
+	t.Helper()
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "e2e-" + name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: name}},
+	}
+	if _, err := c.client.RbacV1().RoleBindings(in).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.client.RbacV1().RoleBindings(in).Delete(context.WithoutCancel(t.Context()), binding.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -127,8 +127,9 @@ func watchOnce[R watchResponse, T any](ctx context.Context, o *watchOptions,
 }
 
 // goesOn tells whether a watch that err ended can be taken up again: the server or
-// the connection went away, the caller was too slow for it, or the credentials that
-// it was begun with have expired, and there may be new ones by now.
+// the connection went away, the caller was too slow for it, too many calls came at
+// once, or the credentials that it was begun with have expired, and there may be new
+// ones by now.
 func goesOn(ctx context.Context, received bool, err error) bool {
 	if ctx.Err() != nil {
 		return false
@@ -136,5 +137,9 @@ func goesOn(ctx context.Context, received bool, err error) bool {
 	if received && Reason(err) == "CREDENTIALS_INVALID" {
 		return true
 	}
-	return errors.Is(err, errWatchEnded) || status.Code(err) == codes.Unavailable || Reason(err) == "WATCH_TOO_SLOW"
+	switch Reason(err) {
+	case "WATCH_TOO_SLOW", "RATE_LIMITED", "TOO_MANY_WATCHES":
+		return true
+	}
+	return errors.Is(err, errWatchEnded) || status.Code(err) == codes.Unavailable
 }

@@ -106,6 +106,7 @@ func TestWatchRatios(t *testing.T) {
 		{"goes on where the caller was too slow", []turn{{"", []string{"n4"}, slow}, {"n4", []string{"c3"}, slow}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
 		{"goes on with the credentials of now where those it began with have expired", []turn{{"", []string{"n4"}, unknown}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
 		{"ends where those are not good either", []turn{{"", []string{"n4"}, unknown}, {"n4", nil, unknown}}, nil, []string{"n4"}, 1, codes.Unauthenticated},
+		{"goes on where too many calls came at once", []turn{{"", []string{"n4"}, gone}, {"n4", nil, reasoned(codes.ResourceExhausted, "RATE_LIMITED")}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 3, codes.FailedPrecondition},
 		{"begins anew where it cannot go on", []turn{{"", []string{"n4"}, gone}, {"n4", nil, expired}, {"", []string{"c3"}, gone}}, nil, []string{"n4", "reset", "c3"}, 2, codes.FailedPrecondition},
 		{"begins anew where it was cut amid the present state", []turn{{"", []string{"present n4"}, gone}, {"", []string{"present c3", "bookmark"}, gone}}, nil, []string{"present n4", "reset", "present c3", "bookmark"}, 2, codes.FailedPrecondition},
 		{"as often as it was cut there", []turn{{"", []string{"present n4"}, slow}, {"", []string{"present n4"}, nil}, {"", []string{"bookmark"}, gone}}, nil, []string{"present n4", "reset", "present n4", "reset", "bookmark"}, 3, codes.FailedPrecondition},

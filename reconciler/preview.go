@@ -78,7 +78,7 @@ func (r *Reconciler) PreviewAll(ctx context.Context, of Selection, options Previ
 		return 0, nil, err
 	}
 	rules := r.rulesFor(options)
-	pods, err := r.selected(of, rules.table)
+	pods, err := r.selected(ctx, of, rules.table)
 	if err != nil {
 		return 0, nil, err
 	}

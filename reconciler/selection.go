@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,10 +32,13 @@ type Selection struct {
 
 // selected returns the pods of the selection, ordered by namespace and name. The
 // table decides what a node's type is. The error is that of Sees.
-func (r *Reconciler) selected(of Selection, table *ratios.Table) ([]*corev1.Pod, error) {
+func (r *Reconciler) selected(ctx context.Context, of Selection, table *ratios.Table) ([]*corev1.Pod, error) {
 	candidates := r.candidates(of)
 	pods := candidates[:0]
 	for _, pod := range candidates {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if r.selects(&of, pod, table) {
 			pods = append(pods, pod)
 		}

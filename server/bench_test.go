@@ -70,7 +70,7 @@ type calls struct {
 
 func serveRatios(b *testing.B) *calls {
 	quiet()
-	client := kubernetes.NewForConfigOrDie(reviewer(b))
+	client := kubernetes.NewForConfigOrDie(reviewer(b, func(string) {}))
 	r := start(b, setup{server: func(c *Config) {
 		c.Limits.CallsPerSecond, c.Limits.CallBurst = 1e9, 1e9
 		c.Overrides = override.New(client, "a", "overrides")
@@ -85,13 +85,14 @@ func serveRatios(b *testing.B) *calls {
 }
 
 // reviewer is an API server that knows everybody and allows everything.
-func reviewer(b *testing.B) *rest.Config {
+func reviewer(b testing.TB, asked func(path string)) *rest.Config {
 	known := authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{audience}, User: authenticationv1.UserInfo{Username: "ann"}}
 	answers := map[string]any{
 		"/apis/authentication.k8s.io/v1/tokenreviews":        &authenticationv1.TokenReview{Status: known},
 		"/apis/authorization.k8s.io/v1/subjectaccessreviews": &authorizationv1.SubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked(r.URL.Path)
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(answers[r.URL.Path])
 	}))

@@ -49,6 +49,9 @@ func (l Limits) streams() uint32 {
 const (
 	// unaryTime is how long a unary call may take at most.
 	unaryTime = 30 * time.Second
+	// previewSendWithin is how long a stream of plans waits for a caller that does
+	// not read: as long as people look at a page of it.
+	previewSendWithin = time.Minute
 	// previewTime is how long a stream of plans may take at most.
 	previewTime = 10 * time.Minute
 	// rememberedCallers bounds what is remembered of callers.

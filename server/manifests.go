@@ -24,15 +24,15 @@ const (
 )
 
 func (s *planService) PreviewManifest(ctx context.Context, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
-	planner, err := s.planner()
-	if err != nil {
-		return nil, err
-	}
 	release, err := s.slots.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
+	planner, err := s.planner()
+	if err != nil {
+		return nil, err
+	}
 	table, err := s.whatIf(request.GetWhatIf())
 	if err == nil && table == nil {
 		table, err = readyTable(s.ratios)

@@ -46,14 +46,16 @@ func (s *planService) PreviewPlans(request *workloadresizerv1.PreviewPlansReques
 	if err != nil {
 		return err
 	}
-	defer release()
 	ctx, cancel := context.WithTimeout(stream.Context(), previewTime)
 	defer cancel()
 	sending := &sending{}
 	send := func(m *workloadresizerv1.PreviewPlansResponse) error {
 		return sending.note(func() error { return stream.Send(m) })
 	}
-	return sending.run(ctx, sendWithin, func() error { return s.previewPlans(ctx, request, send) })
+	return sending.run(ctx, previewSendWithin, func() error {
+		defer release() // Not before: the work may outlast the call.
+		return s.previewPlans(ctx, request, send)
+	})
 }
 
 func (s *planService) previewPlans(ctx context.Context, request *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {

@@ -79,7 +79,7 @@ func (s *ratioService) update(ctx context.Context, whole ratioWrite, requests []
 	}
 	updated := make([]*workloadresizerv1.Ratio, len(patches))
 	for i, p := range patches {
-		updated[i] = s.ratio(w.table, p.NodeType)
+		updated[i] = globalRatio(w.table, p.NodeType, true)
 	}
 	return updated, w, nil
 }

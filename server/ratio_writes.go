@@ -85,7 +85,7 @@ func (s *ratioService) DeleteRatio(ctx context.Context, request *workloadresizer
 	if err != nil {
 		return nil, err
 	}
-	return &workloadresizerv1.DeleteRatioResponse{Ratio: s.ratio(w.table, request.GetNodeType()), Change: w.change, Impact: w.impact}, nil
+	return &workloadresizerv1.DeleteRatioResponse{Ratio: globalRatio(w.table, request.GetNodeType(), true), Change: w.change, Impact: w.impact}, nil
 }
 
 func (s *ratioService) RollbackRatios(ctx context.Context, request *workloadresizerv1.RollbackRatiosRequest) (*workloadresizerv1.RollbackRatiosResponse, error) {

@@ -19,7 +19,8 @@ type ratioService struct {
 	viewer  access.Viewer
 	feed    *ratioFeed
 	watches *watches
-	// slots are for what changes would mean.
+	// slots are for what changes would mean. They are not those of previews: who
+	// may only look must not keep others from changing something.
 	slots *previewSlots
 }
 
@@ -36,8 +37,9 @@ func (s *ratioService) ListRatios(context.Context, *workloadresizerv1.ListRatios
 		Bounds:           bounds(table.Bounds),
 		Revision:         table.Revision,
 	}
+	messages := s.feed.messages.of(table)
 	for _, nodeType := range table.NodeTypes() {
-		response.Ratios = append(response.Ratios, s.ratio(table, nodeType))
+		response.Ratios = append(response.Ratios, messages[nodeType])
 	}
 	for _, rule := range table.Profiles()[1:] {
 		response.Rules = append(response.Rules, ratioRule(rule))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/status"
+	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/server/rpcerror"
 )
@@ -44,10 +45,16 @@ func (p *panicked) Error() string { return p.cause }
 // ctx is done: the end of the call ends the send, and with it work.
 func (s *sending) run(ctx context.Context, within time.Duration, work func() error) error {
 	done := make(chan error, 1)
+	var left atomic.Bool
+	defer left.Store(true)
 	go func() {
 		defer func() {
 			if cause := recover(); cause != nil {
-				done <- &panicked{fmt.Sprintf("%v\n%s", cause, debug.Stack())}
+				p := &panicked{fmt.Sprintf("%v\n%s", cause, debug.Stack())}
+				if left.Load() {
+					klog.FromContext(ctx).Error(p, "Call panicked after its end")
+				}
+				done <- p
 			}
 		}()
 		done <- work()

@@ -15,7 +15,7 @@ import (
 // the viewer says.
 func (s *Server) register(viewer access.Viewer) {
 	config := &s.config
-	ratios := &ratioService{store: config.Ratios, overrides: config.Overrides, viewer: viewer, feed: s.ratioFeed, watches: s.watches, slots: s.previews}
+	ratios := &ratioService{store: config.Ratios, overrides: config.Overrides, viewer: viewer, feed: s.ratioFeed, watches: s.watches, slots: newPreviewSlots(config.Limits.Previews)}
 	workloadresizerv1.RegisterRatioServiceServer(s.grpc, ratios)
 	workloadresizerv1.RegisterPlanServiceServer(s.grpc, &planService{ratios: config.Ratios, reconciler: config.Reconciler, planner: config.planner, viewer: viewer, slots: s.previews, now: time.Now})
 	if r := config.Reconciler; r != nil {

@@ -21,6 +21,7 @@ var hints = map[string]string{
 	"NOT_RESIZED":           "\"resizectl explain\" tells why",
 	"NAMESPACE_NOT_VISIBLE": "a RoleBinding in that namespace to the ClusterRole view allows it",
 	"TOO_MANY_PREVIEWS":     "run the command again in a moment",
+	"PREVIEW_TOO_SLOW":      "write it to a file first, and read that",
 	"HELD_BY_WIDER_SCOPE":   "\"resizectl holds\" lists what is held",
 	"READ_ONLY":             "ask a server that runs without --dry-run",
 	"NO_OVERRIDE":           "\"resizectl ratios list\" lists which source decides; with --ignore-not-found this is no error",

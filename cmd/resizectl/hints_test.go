@@ -64,6 +64,7 @@ func failures(t *testing.T) []failure {
 		{args: []string{"plan", "web"}, err: noPod},
 		{args: []string{"plan", "-n", "shop"}, err: hidden},
 		{args: []string{"plan", "-A"}, err: withReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews run already")},
+		{args: []string{"plan", "-A"}, err: withReason(t, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing was read for 1m0s")},
 		{args: []string{"plan", "-l", "app=web"}, err: withReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
 		{args: []string{"plan", "--what-if-ratio", "n5=1.08"}, err: missingField(t, "what_if.ratios[0].memory_perf", "n5")},
 		{args: []string{"plan", "-f", "hints_test.go"}, err: noType},

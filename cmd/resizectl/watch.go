@@ -30,7 +30,7 @@ func follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 		}
 		if !event.Reset {
 			interruptions = 0
-		} else if !out.output.streams() {
+		} else {
 			if _, err := fmt.Fprintln(streams.ErrOut, "warning: nobody can tell what has changed meanwhile, so the present state follows"); err != nil {
 				return err
 			}
@@ -45,7 +45,8 @@ func follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 // watchHelp is what all watches have in common.
 const watchHelp = `EVENT is added, modified or deleted. With -o json there is an object per line, with
 -o yaml a document per event; both have bookmarks, too, the first of which ends the
-present state.
+present state. Where it has to begin anew, standard error says so, and the present
+state comes once more.
 
 It goes on where it was when the connection is lost, until Ctrl-C, or as long as
 --timeout says if it is given.`

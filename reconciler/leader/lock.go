@@ -113,7 +113,12 @@ func (l *lock) leading() bool {
 	return l.leads()
 }
 
-func (l *lock) leads() bool { return time.Now().Before(l.until) }
+// leads goes by both clocks: one stands still while the machine does, the other may
+// be set back.
+func (l *lock) leads() bool {
+	now := time.Now()
+	return now.Before(l.until) && now.Round(0).Before(l.until.Round(0))
+}
 
 func (l *lock) leader() (Leader, bool) {
 	l.mu.Lock()

@@ -24,7 +24,7 @@ var (
 	NotResized          = of(codes.NotFound, "NOT_RESIZED", "the pod was never sized; its plan says why")
 	NamespaceNotVisible = of(codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", "the caller may not get pods in the namespace that is named")
 	TooManyPreviews     = of(codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "as many previews of many pods run as `--max-previews` lets; a `RetryInfo` says when to try again")
-	PreviewTooSlow      = of(codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing of a stream of plans was read for ten seconds")
+	PreviewTooSlow      = of(codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing of a stream of plans was read for a minute")
 )
 
 // A watch cannot begin, or not go on.

@@ -45,7 +45,7 @@ type PlanServiceClient interface {
 	// one summary.
 	//
 	// RESOURCE_EXHAUSTED if too many run already (reason TOO_MANY_PREVIEWS): try again
-	// later; or if nothing is read of it for ten seconds (reason PREVIEW_TOO_SLOW).
+	// later; or if nothing is read of it for a minute (reason PREVIEW_TOO_SLOW).
 	PreviewPlans(ctx context.Context, in *PreviewPlansRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PreviewPlansResponse], error)
 	// PreviewManifest plans the pods that a manifest would make, on each node type.
 	// Nothing of it need be in the cluster: what the namespace, the node and other
@@ -123,7 +123,7 @@ type PlanServiceServer interface {
 	// one summary.
 	//
 	// RESOURCE_EXHAUSTED if too many run already (reason TOO_MANY_PREVIEWS): try again
-	// later; or if nothing is read of it for ten seconds (reason PREVIEW_TOO_SLOW).
+	// later; or if nothing is read of it for a minute (reason PREVIEW_TOO_SLOW).
 	PreviewPlans(*PreviewPlansRequest, grpc.ServerStreamingServer[PreviewPlansResponse]) error
 	// PreviewManifest plans the pods that a manifest would make, on each node type.
 	// Nothing of it need be in the cluster: what the namespace, the node and other

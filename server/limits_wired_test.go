@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"k8s.io/client-go/kubernetes"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/access"
+)
+
+// limited is a server that knows everybody as ann, whom it allows everything.
+func limited(t *testing.T, limits Limits) (r *running, rightsAsked *atomic.Int32) {
+	t.Helper()
+	rightsAsked = &atomic.Int32{}
+	client := kubernetes.NewForConfigOrDie(reviewer(t, func(path string) {
+		if strings.HasSuffix(path, "/subjectaccessreviews") {
+			rightsAsked.Add(1)
+		}
+	}))
+	return start(t, setup{server: func(c *Config) {
+		c.Limits = limits
+		c.Access = access.New(access.Config{
+			Tokens: client.AuthenticationV1().TokenReviews(), Rights: client.AuthorizationV1().SubjectAccessReviews(), Audiences: []string{audience},
+		})
+	}}), rightsAsked
+}
+
+func TestCallsAreCountedBeforeRightsAreAsked(t *testing.T) {
+	r, rightsAsked := limited(t, Limits{CallsPerSecond: 1e-3, CallBurst: 2})
+	client, ctx := workloadresizerv1.NewRatioServiceClient(r.conn), bearing(t.Context(), "token")
+	if _, err := client.GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: "n4"}); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := client.WatchRatios(ctx, &workloadresizerv1.WatchRatiosRequest{})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := rightsAsked.Load()
+	_, err = client.ListRatios(ctx, &workloadresizerv1.ListRatiosRequest{})
+	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED", "try again in")
+	another, err := client.WatchRatios(ctx, &workloadresizerv1.WatchRatiosRequest{})
+	if err == nil {
+		_, err = another.Recv()
+	}
+	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED", "try again in")
+	if now := rightsAsked.Load(); asked != 2 || now != asked {
+		t.Errorf("the rights were asked for %d times by then, and %d times after", asked, now)
+	}
+}
+
+func TestWatchesAreCounted(t *testing.T) {
+	r, _ := limited(t, Limits{WatchesPerCaller: 1})
+	client, ctx := workloadresizerv1.NewRatioServiceClient(r.conn), bearing(t.Context(), "token")
+	watch := func() error {
+		stream, err := client.WatchRatios(ctx, &workloadresizerv1.WatchRatiosRequest{})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		return err
+	}
+	if err := watch(); err != nil {
+		t.Fatal(err)
+	}
+	checkError(t, watch(), codes.ResourceExhausted, "TOO_MANY_WATCHES", "run already")
+}
+
+func TestPreviewsAreCounted(t *testing.T) {
+	r, _ := limited(t, Limits{Previews: 1})
+	ctx := bearing(t.Context(), "token")
+	release, err := r.server.previews.take(as(t, "ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := workloadresizerv1.NewPlanServiceClient(r.conn)
+	_, err = previews(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
+	checkError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
+	_, err = client.PreviewManifest(ctx, &workloadresizerv1.PreviewManifestRequest{Manifest: "x"})
+	checkError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
+	release()
+	_, err = previews(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
+	checkError(t, err, codes.Unavailable, "CACHE_NOT_READY", "")
+
+	slots := newPreviewSlots(1)
+	if _, err := slots.take(as(t, "ben")); err != nil {
+		t.Fatal(err)
+	}
+	s := &ratioService{impacts: impactOf("n4"), viewer: all, slots: slots}
+	_, err = s.impact(as(t, "ann"), nil)
+	checkError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
+}
+
+// A call that its caller ends early must not let the next one begin while its
+// work goes on.
+func TestASlotIsTakenUntilTheWorkEnds(t *testing.T) {
+	slots := newPreviewSlots(1)
+	ctx := as(t, "ann")
+	release, err := slots.take(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	working := make(chan struct{})
+	ended := make(chan struct{})
+	s := &sending{}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := s.run(gone, previewSendWithin, func() error {
+		defer close(ended)
+		defer release()
+		<-working
+		return nil
+	}); err == nil {
+		t.Error("a call that its caller ended succeeded")
+	}
+	if _, err := slots.take(ctx); err == nil {
+		t.Error("another one began while its work went on")
+	}
+	close(working)
+	<-ended
+	if _, err := slots.take(ctx); err != nil {
+		t.Error(err)
+	}
+}

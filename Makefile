@@ -80,7 +80,7 @@ test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
 
 .PHONY: test-skew
 test-skew: build bin/kubernetes-oldest ## Run tests against the oldest Kubernetes API server that is supported.
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./internal/follow ./server ./test/localcluster ./test/statuswriter
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./ratios/override ./internal/... ./server/... ./test/localcluster ./test/statuswriter
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test -short ./test/chaos
 
 .PHONY: test-chaos

@@ -25,9 +25,9 @@ type Limits struct {
 	// limit.
 	CallsPerSecond float64
 	CallBurst      int
-	// Previews is how many streams of plans, manifests and changes of ratios that
-	// are only checked are worked on at once, of all callers; of one caller half
-	// as many.
+	// Previews is how many streams of plans and manifests are worked on at once, of
+	// all callers; of one caller half as many. As many changes of ratios are worked
+	// on that are only checked.
 	Previews int
 	// WatchesPerCaller is how many watches one caller may have.
 	WatchesPerCaller int

@@ -9,8 +9,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/rpcerror"
 )
 
-// previewSlots bound what is planned for callers at once: streams of plans,
-// manifests, and what changes of ratios would mean. A nil one has no limit.
+// previewSlots bound what is planned for callers at once: streams of plans and
+// manifests, or what changes of ratios would mean. A nil one has no limit.
 type previewSlots struct {
 	// most is how many there are, perCaller how many one caller may have of
 	// them, so that nobody keeps all others out.

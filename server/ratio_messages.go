@@ -11,13 +11,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// ratio is the ratio of a node type in the globals, nil if they do not name it.
-// Others have it too: nobody may change it.
-func (s *ratioService) ratio(table *ratios.Table, nodeType string) *workloadresizerv1.Ratio {
-	return s.feed.messages.of(table)[nodeType]
-}
-
-// globalRatio has an etag where there can be overrides.
+// globalRatio is the ratio of a node type in the globals, nil if they do not name it. It
+// has an etag where there can be overrides.
 func globalRatio(table *ratios.Table, nodeType string, overridable bool) *workloadresizerv1.Ratio {
 	entry, ok := table.Lookup(nodeType)
 	if !ok {

@@ -69,7 +69,7 @@ func (s *ratioService) GetRatio(_ context.Context, request *workloadresizerv1.Ge
 	if err != nil {
 		return nil, err
 	}
-	r := s.ratio(table, request.GetNodeType())
+	r := s.feed.messages.of(table)[request.GetNodeType()]
 	if r == nil {
 		return nil, nodeTypeUnknown(request.GetNodeType())
 	}

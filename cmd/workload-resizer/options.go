@@ -71,7 +71,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	o.limits = server.DefaultLimits
 	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "calls of the API per second and caller, on average; 0 is no limit")
 	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "calls of the API per caller in one go")
-	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that are worked on at once, of all callers; 0 is no limit")
+	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that are worked on at once, of all callers, and half as many of one; 0 is no limit")
 	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have at once; 0 is no limit")
 	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection; 0 is no limit")
 	flags.BoolVar(&o.reflection, "grpc-reflection", true, "let callers ask what the API is, as grpcurl does")

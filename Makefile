@@ -80,7 +80,7 @@ test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
 
 .PHONY: test-skew
 test-skew: build bin/kubernetes-oldest ## Run tests against the oldest Kubernetes API server that is supported.
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./ratios/override ./internal/... ./server/... ./test/localcluster ./test/statuswriter
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test -short ./test/chaos
 
 .PHONY: test-chaos
@@ -98,11 +98,15 @@ api_reference = $(TOOL) buf build -o -\#format=binpb | go run ./test/apidoc > $(
 bench-api: ## Compare calls of the API with bare calls of gRPC: calls/s of both, and the share.
 	go test ./server -run '^$$' -bench ShareOfBareEcho -benchtime 20x -count 6 2>/dev/null
 
+.PHONY: bench-node
+bench-node: ## Measure this machine twice: idle, the scores agree within 5 %.
+	go test ./agent -run '^$$' -bench Twice -benchtime 1x -v
+
 .PHONY: generate
 generate: ## Generate Go from the API's proto files, and the references.
 	$(TOOL) buf generate
 	$(call api_reference,docs/api.md)
-	go test ./cmd/workload-resizer ./cmd/resizectl -run Reference -update
+	go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings -run Reference -update
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.
@@ -160,7 +164,7 @@ verify-breaking:
 # generated code.
 .PHONY: verify-docs
 verify-docs:
-	@go test ./cmd/workload-resizer ./cmd/resizectl -run Reference >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
+	@go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings -run Reference >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 .PHONY: verify-modules
 verify-modules:

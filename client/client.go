@@ -30,11 +30,12 @@ const DefaultTimeout = 30 * time.Second
 
 // Client is a connection to a server. It is safe for concurrent use.
 type Client struct {
-	conn    *grpc.ClientConn
-	ratios  workloadresizerv1.RatioServiceClient
-	plans   workloadresizerv1.PlanServiceClient
-	resizes workloadresizerv1.ResizeServiceClient
-	pauses  workloadresizerv1.PauseServiceClient
+	conn       *grpc.ClientConn
+	ratios     workloadresizerv1.RatioServiceClient
+	plans      workloadresizerv1.PlanServiceClient
+	resizes    workloadresizerv1.ResizeServiceClient
+	pauses     workloadresizerv1.PauseServiceClient
+	benchmarks workloadresizerv1.BenchmarkServiceClient
 }
 
 // Dial returns a client of the server at address, "host:port". The connection
@@ -98,11 +99,12 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 		return nil, fmt.Errorf("set up a client of %s: %w", target, err)
 	}
 	return &Client{
-		conn:    conn,
-		ratios:  workloadresizerv1.NewRatioServiceClient(conn),
-		plans:   workloadresizerv1.NewPlanServiceClient(conn),
-		resizes: workloadresizerv1.NewResizeServiceClient(conn),
-		pauses:  workloadresizerv1.NewPauseServiceClient(conn),
+		conn:       conn,
+		ratios:     workloadresizerv1.NewRatioServiceClient(conn),
+		plans:      workloadresizerv1.NewPlanServiceClient(conn),
+		resizes:    workloadresizerv1.NewResizeServiceClient(conn),
+		pauses:     workloadresizerv1.NewPauseServiceClient(conn),
+		benchmarks: workloadresizerv1.NewBenchmarkServiceClient(conn),
 	}, nil
 }
 
@@ -120,3 +122,6 @@ func (c *Client) Resizes() workloadresizerv1.ResizeServiceClient { return c.resi
 
 // Pauses is the generated client of the PauseService.
 func (c *Client) Pauses() workloadresizerv1.PauseServiceClient { return c.pauses }
+
+// Benchmarks is the generated client of the BenchmarkService.
+func (c *Client) Benchmarks() workloadresizerv1.BenchmarkServiceClient { return c.benchmarks }

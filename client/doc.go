@@ -5,8 +5,8 @@
 //
 // Dial gives a Client of a server at an address, DialCluster of the one in a
 // cluster, through the API server. The Client's helpers do what most callers want;
-// Ratios, Plans, Resizes and Pauses are the generated service clients for
-// everything else. Both return gRPC status errors: google.golang.org/grpc/status
+// Ratios, Plans, Resizes, Pauses and Benchmarks are the generated service clients
+// for everything else. Both return gRPC status errors: google.golang.org/grpc/status
 // tells their code, and Reason the reason that the API documents.
 //
 // What reads is tried again for about a second where the server is unavailable,

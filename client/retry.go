@@ -26,6 +26,10 @@ var retriedMethods = []string{
 	workloadresizerv1.ResizeService_WatchResizes_FullMethodName,
 	workloadresizerv1.ResizeService_GetStatus_FullMethodName,
 	workloadresizerv1.PauseService_ListHolds_FullMethodName,
+	workloadresizerv1.BenchmarkService_ListBenchmarks_FullMethodName,
+	workloadresizerv1.BenchmarkService_ListFeeds_FullMethodName,
+	workloadresizerv1.BenchmarkService_GetSuggestion_FullMethodName,
+	workloadresizerv1.BenchmarkService_ListSuggestions_FullMethodName,
 }
 
 // retryReads is the service config that has them tried four times in all. The

@@ -18,6 +18,7 @@ func TestWhatReadsIsTriedAgainAndNothingElse(t *testing.T) {
 	for _, file := range []protoreflect.FileDescriptor{
 		workloadresizerv1.File_workloadresizer_v1_ratio_proto, workloadresizerv1.File_workloadresizer_v1_plan_proto,
 		workloadresizerv1.File_workloadresizer_v1_resize_proto, workloadresizerv1.File_workloadresizer_v1_pause_proto,
+		workloadresizerv1.File_workloadresizer_v1_benchmark_proto,
 	} {
 		for i := range file.Services().Len() {
 			service := file.Services().Get(i)

@@ -15,6 +15,10 @@ var (
 	holds string
 	//go:embed base/overrides.yaml
 	overrides string
+	//go:embed base/benchmarks.yaml
+	benchmarks string
+	//go:embed base/samples.yaml
+	samples string
 	//go:embed samples/config.yaml
 	sampleConfig string
 	//go:embed samples/workloads.yaml
@@ -33,6 +37,13 @@ const (
 	Holds = "workload-resizer-holds"
 	// Overrides is the ConfigMap that keeps the ratios set through the API.
 	Overrides = "workload-resizer-overrides"
+	// Benchmarks is the ConfigMap with the settings of benchmarks, which people make.
+	Benchmarks = "workload-resizer-benchmarks"
+	// BenchmarkRatios is the ConfigMap that keeps the ratios that follow benchmarks.
+	BenchmarkRatios = "workload-resizer-benchmark-ratios"
+	// SamplesPrefix begins the names of the ConfigMaps that keep measurements of
+	// node types; a number from 0 on follows.
+	SamplesPrefix = "workload-resizer-samples-"
 	// SampleNamespace is where the sample workloads are.
 	SampleNamespace = "samples"
 )
@@ -41,7 +52,7 @@ const (
 // its namespace, its ServiceAccount, what that may do, what users may be allowed
 // to do, and the ConfigMaps that it writes.
 func Base() [][]byte {
-	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(holds), []byte(overrides)}
+	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(holds), []byte(overrides), []byte(benchmarks), []byte(samples)}
 }
 
 // SampleConfig is a ConfigMap with ratios of three node types.

@@ -42,6 +42,7 @@ func TestNamesAreThoseOfTheManifests(t *testing.T) {
 		ServiceAccount:  serviceAccount,
 		ConfigMap:       sampleConfig,
 		Holds:           holds,
+		BenchmarkRatios: benchmarks,
 		SampleNamespace: sampleWorkloads,
 	} {
 		if !strings.Contains(manifest, "\n  name: "+name+"\n") {

@@ -68,6 +68,11 @@ func TestEachRoleHasTheRightsOfTheOneBeforeAndItsOwnAndNoOthers(t *testing.T) {
 		}
 		delete(all, role)
 	}
+	const agent = "workload-resizer-agent"
+	if want := map[access.Right]bool{{Verb: "create", Resource: "samples"}: true}; !maps.Equal(all[agent], want) {
+		t.Errorf("%s has the rights\n%v, want\n%v", agent, all[agent], want)
+	}
+	delete(all, agent)
 	if len(all) > 0 {
 		t.Errorf("there are other roles: %v", all)
 	}

@@ -2,9 +2,10 @@ package ratios
 
 // KeepProvenance takes over where values come from that are as they were before:
 // whoever writes a source as a whole has not written each of them. It is for the
-// provider of the layer, which nobody else knows yet; before may be nil.
+// provider of the layer, which nobody else knows yet; before may be nil. Nothing is
+// as before in a layer that is relative to another node type.
 func (l *Layer) KeepProvenance(before *Layer) {
-	if before == nil {
+	if before == nil || l.RelativeTo != before.RelativeTo {
 		return
 	}
 	keepProvenance(l.Ratios, before.Ratios)

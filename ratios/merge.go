@@ -9,7 +9,7 @@ func Merge(layers []*Layer) (*Table, error) {
 	globals := &Profile{entries: map[string]*Entry{}}
 	var rules []Rule
 	bounded := false
-	for _, layer := range layers {
+	for _, layer := range absolute(layers) {
 		if layer == nil {
 			continue
 		}

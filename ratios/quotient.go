@@ -28,6 +28,17 @@ func quotient(a, b float64) Quotient {
 	return Quotient{max(1, num.Uint64()), max(1, den.Uint64())}
 }
 
+// product multiplies performances as the decimals that stand for them: 1.08 × 1.25
+// is 1.35, not the float next to it. It is 0 or infinite if a performance cannot
+// be as small or large, or one of the two is none.
+func product(a, b float64) float64 {
+	if !ValidPerf(a) || !ValidPerf(b) {
+		return 0
+	}
+	p, _ := new(big.Rat).Mul(decimal(a), decimal(b)).Float64()
+	return p
+}
+
 // decimal reads a float as the shortest decimal that stands for it.
 func decimal(f float64) *big.Rat {
 	x, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', -1, 64))

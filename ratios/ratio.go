@@ -51,6 +51,14 @@ type Layer struct {
 	Baseline string
 	// Ratios by node type.
 	Ratios map[string]Ratio
+	// RelativeTo is the node type whose performances those of Ratios are multiples
+	// of; empty if they are in the unit of all layers. While no layer that is not
+	// relative names it, Ratios do not count. A relative MemoryPerf of 0 is as the
+	// next layer has it that names the node type (or, of one CPU model of a type, the
+	// type) and is not relative, else as that of RelativeTo. CPU models of a node type
+	// do not count where a layer before names the type. Nothing but its Ratios counts in a relative layer, and of these
+	// not RelativeTo nor the baseline: other layers decide of them.
+	RelativeTo string
 	// Bounds is nil if the provider does not say.
 	Bounds *Bounds
 	// Rules are for some pods only; the first that matches a pod decides.

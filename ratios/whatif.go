@@ -47,18 +47,16 @@ func (s *Store) layersWith(source string, layer *Layer) ([]*Layer, error) {
 }
 
 // LookupWithout returns what the sources other than this one say of a node type,
-// the first that names it; false if none does. It needs no table: what is left
-// without a source may lack a baseline.
+// the first that names it, as if the source did not say anything; false if none
+// does. It needs no table: what is left without a source may lack a baseline.
 func (s *Store) LookupWithout(source, nodeType string) (Ratio, bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	layers := make([]*Layer, len(s.sources))
 	for i, src := range s.sources {
-		if src.layer == nil || s.providers[i].Name() == source {
-			continue
-		}
-		if ratio, ok := src.layer.Ratios[nodeType]; ok {
-			return ratio, true
+		if s.providers[i].Name() != source {
+			layers[i] = src.layer
 		}
 	}
-	return Ratio{}, false
+	s.mu.Unlock()
+	return lookup(absolute(layers), nodeType)
 }

@@ -68,7 +68,8 @@ func TestActuator(t *testing.T) {
 	t.Run("does not believe annotations of who never sized the pod", s.disbelieves)
 	t.Run("container names of 63 characters", s.longNames)
 	t.Run("sidecars", s.sidecars)
-	t.Run("the loop", s.loop) // Last: it changes the node.
+	t.Run("the loop", s.loop) // It changes its node, so nothing else may run there.
+	t.Run("the loop follows the CPU models of nodes", s.models)
 }
 
 func (s *apiServer) node(t *testing.T, name string) *corev1.Node {

@@ -47,8 +47,9 @@ type Plan struct {
 	QOSClass        corev1.PodQOSClass
 
 	Node string
-	// NodeType and NodeTypeLabel, the label that gave it, are empty if the
-	// type could not be told.
+	// NodeType and NodeTypeLabel, the label that gave it, or two joined by a
+	// comma if one of them gave the CPU model, are empty if the type could not be
+	// told.
 	NodeType, NodeTypeLabel string
 	// Rule is the path of the rule of the configuration that holds for the
 	// pod; empty for the globals.

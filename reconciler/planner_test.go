@@ -190,6 +190,46 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// modelled is a node of a type with a known CPU model.
+func modelled(nodeType string) *corev1.Node {
+	n := node(nodeType)
+	n.Labels[nodetype.LabelOwnCPUModel] = "Intel-6-79"
+	return n
+}
+
+func TestThePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
+	own := nodetype.LabelOwnCPUModel
+	for _, tc := range []struct {
+		name      string
+		nodeTypes nodetype.Resolver
+		node      *corev1.Node
+		want      nodetype.Match
+	}{
+		{"a type with a ratio for its CPU model", nodetype.New(""), modelled("n4"), nodetype.Match{NodeType: "n4@Intel-6-79", Label: nodetype.LabelGCPMachineFamily + "," + own}},
+		{"a chosen label with one", nodetype.New(nodetype.LabelGCPMachineFamily), modelled("n4"), nodetype.Match{NodeType: "n4@Intel-6-79", Label: nodetype.LabelGCPMachineFamily + "," + own}},
+		{"a type without one", nodetype.New(""), modelled("n2d"), nodetype.Match{NodeType: "n2d", Label: nodetype.LabelGCPMachineFamily}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			one := ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
+			table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": one, "n4": one, "n4@Intel-6-79": {CPUPerf: 2, MemoryPerf: 1}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := snapshotOf(t, pod(guaranteed), tc.node)
+			s.Table = table
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds, NodeTypes: tc.nodeTypes}).Plan(s)
+			if got := (nodetype.Match{NodeType: p.NodeType, Label: p.NodeTypeLabel}); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+	unlabelled := snapshotOf(t, pod(guaranteed), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{own: "Intel-6-79"}}})
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds, NodeTypes: nodetype.New("pool")}).Plan(unlabelled)
+	if len(p.Reasons) != 1 || p.Reasons[0].Code != contract.NodeTypeUnlabelled || p.Reasons[0].Message != "node node has none of the labels pool" {
+		t.Errorf("a CPU model alone, where a label was chosen: %+v", p.Reasons)
+	}
+}
+
 func codes(p *Plan) []contract.Reason {
 	var codes []contract.Reason
 	for _, r := range p.Reasons {
@@ -210,6 +250,7 @@ func TestPlanSkips(t *testing.T) {
 		{"what is out of scope", pod(plain, func(p *corev1.Pod) { p.OwnerReferences = nil }), node("n4"), contract.NotOwned, "no controller"},
 		{"a node that is not known", pod(plain), nil, contract.NodeNotFound, "node node is not known"},
 		{"a node without a label", pod(plain), &corev1.Node{}, contract.NodeTypeUnlabelled, "none of the labels cloud.google.com/machine-family, "},
+		{"a node whose CPU model has no ratio", pod(plain), modelled("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
 		{"a node type without a ratio", pod(plain), node("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
 		{"an original that is no quantity", pod(plain, annotated("original-cpu.app", "much")), node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
 		{"an original of nothing", pod(plain, annotated("original-cpu.app", "0")), node("n4"), contract.InvalidAnnotation, `"0" is not above 0`},

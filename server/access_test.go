@@ -24,6 +24,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 	testingclock "k8s.io/utils/clock/testing"
@@ -49,23 +50,43 @@ type guarded struct {
 // never ready: calls that are allowed say so, or whatever is wrong with them.
 func guard(t *testing.T) *guarded {
 	t.Helper()
+	g := unserved(t)
+	g.serve(t, g.own(), func(c *Config) { c.Channelz = true })
+	return g
+}
+
+// unserved makes the control plane.
+func unserved(t *testing.T) *guarded {
+	t.Helper()
 	cluster := localcluster.ForTest(t, "")
 	if err := localcluster.Apply(t.Context(), cluster.Config(), deploy.Base()...); err != nil {
 		t.Fatal(err)
 	}
-	g := &guarded{
+	return &guarded{
 		authority: &authority{cluster, kubernetes.NewForConfigOrDie(cluster.Config())},
 		clock:     testingclock.NewFakePassiveClock(time.Now()),
 	}
-	own := cluster.Config()
+}
+
+// own is the configuration of the server's account.
+func (g *guarded) own() *rest.Config {
+	own := g.cluster.Config()
 	own.Impersonate.UserName = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
-	reviews := kubernetes.NewForConfigOrDie(own)
+	return own
+}
+
+// serve starts the server, which asks about callers under its own account, and reads
+// the cluster with this configuration.
+func (g *guarded) serve(t *testing.T, cluster *rest.Config, more func(*Config)) {
+	t.Helper()
+	reviews := kubernetes.NewForConfigOrDie(g.own())
 	g.access = access.New(access.Config{
 		Tokens: reviews.AuthenticationV1().TokenReviews(), Rights: reviews.AuthorizationV1().SubjectAccessReviews(),
 		Audiences: []string{audience}, Clock: g.clock,
 	})
-	g.running = start(t, setup{cluster: own, askEvery: 100 * time.Millisecond, server: func(c *Config) {
-		c.Access, c.Channelz, c.Limits = g.access, true, Limits{}
+	g.running = start(t, setup{cluster: cluster, askEvery: 100 * time.Millisecond, server: func(c *Config) {
+		more(c)
+		c.Access, c.Limits = g.access, Limits{}
 		c.TLS = &tls.Config{
 			Certificates: []tls.Certificate{g.certificate(t, false, pkix.Name{CommonName: "server"})},
 			ClientCAs:    g.roots(t), ClientAuth: tls.VerifyClientCertIfGiven,
@@ -76,7 +97,6 @@ func guard(t *testing.T) *guarded {
 		t.Fatal(err)
 	}
 	g.address = "localhost:" + port
-	return g
 }
 
 // dial connects with a client certificate, or without any.
@@ -170,6 +190,12 @@ var leastRole = map[string]int{
 	"/workloadresizer.v1.PauseService/Pause":     editor,
 	"/workloadresizer.v1.PauseService/Resume":    editor, // As long as no restore ends.
 	"/workloadresizer.v1.PauseService/ListHolds": viewer,
+
+	"/workloadresizer.v1.BenchmarkService/IngestSamples":   editor,
+	"/workloadresizer.v1.BenchmarkService/ListBenchmarks":  viewer,
+	"/workloadresizer.v1.BenchmarkService/ListFeeds":       viewer,
+	"/workloadresizer.v1.BenchmarkService/GetSuggestion":   viewer,
+	"/workloadresizer.v1.BenchmarkService/ListSuggestions": viewer,
 
 	"/grpc.health.v1.Health/Check": anybody,
 	"/grpc.health.v1.Health/List":  anybody,

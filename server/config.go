@@ -28,6 +28,9 @@ type Config struct {
 	// one.
 	Reconciler *reconciler.Reconciler
 	Holds      *hold.Store
+	// Benchmarks are what was measured; nil if the server does not use it. A server
+	// without a cluster does not.
+	Benchmarks Benchmarks
 	// Election tells which replica leads; nil if there is only this one.
 	Election Election
 	// Planner plans manifests where there is no Reconciler; with one it does not

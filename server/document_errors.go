@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/rpcerror"
 )
 
-// documentReasons are the reasons of what holds and overrides, both kept in a
-// ConfigMap, have in common.
+// documentReasons are the reasons of what holds, overrides and samples, all kept in
+// ConfigMaps, have in common.
 type documentReasons struct{ missing, invalid, refused, notReady *rpcerror.Reason }
 
 // documentError translates what a store answers that keeps a document. Whatever
@@ -35,12 +35,15 @@ func documentError(err error, reasons documentReasons) error {
 
 // unstorable says what cannot be stored for want of a ConfigMap; nil if nothing.
 func (c *Config) unstorable() error {
-	var overrides, holds error
+	var overrides, holds, samples error
 	if c.Overrides != nil {
 		overrides = c.Overrides.Missing()
 	}
 	if c.Holds != nil {
 		holds = c.Holds.Missing()
 	}
-	return errors.Join(overrides, holds)
+	if c.Benchmarks != nil {
+		samples = c.Benchmarks.Missing()
+	}
+	return errors.Join(overrides, holds, samples)
 }

@@ -22,19 +22,24 @@ type impacts interface {
 
 // impact is what the table would mean, as far as the caller may see that.
 func (s *ratioService) impact(ctx context.Context, table *ratios.Table) (*workloadresizerv1.Impact, error) {
-	release, err := s.slots.take(ctx)
+	return impactFor(ctx, s.impacts, table, s.slots, s.viewer)
+}
+
+// impactFor takes a slot for as long as it works.
+func impactFor(ctx context.Context, of impacts, table *ratios.Table, slots *previewSlots, viewer access.Viewer) (*workloadresizerv1.Impact, error) {
+	release, err := slots.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	impact, err := s.impacts.Impact(ctx, table)
+	impact, err := of.Impact(ctx, table)
 	switch {
 	case ctx.Err() != nil:
 		return nil, status.FromContextError(ctx.Err()).Err()
 	case err != nil:
 		return nil, planError(err)
 	}
-	return impactMessage(impact, s.viewer.View(ctx))
+	return impactMessage(impact, viewer.View(ctx))
 }
 
 // impactMessage hides the namespaces that the caller does not see.

@@ -22,7 +22,8 @@ import (
 type Limits struct {
 	// CallsPerSecond is how many calls one caller may begin per second on
 	// average, and CallBurst in one go. Callers that are Local have no such
-	// limit.
+	// limit, and of those that are bound to a node each node is one: node agents
+	// all have the same account.
 	CallsPerSecond float64
 	CallBurst      int
 	// Previews is how many streams of plans and manifests are worked on at once, of
@@ -54,8 +55,9 @@ const (
 	previewSendWithin = time.Minute
 	// previewTime is how long a stream of plans may take at most.
 	previewTime = 10 * time.Minute
-	// rememberedCallers bounds what is remembered of callers.
-	rememberedCallers = 4096
+	// rememberedCallers bounds what is remembered of callers: those of a cluster
+	// with 10,000 node agents.
+	rememberedCallers = 16384
 	// previewPause is how long to wait before a preview is tried again.
 	previewPause = 2 * time.Second
 )
@@ -66,12 +68,16 @@ var watchMethods = map[string]bool{
 	workloadresizerv1.ResizeService_WatchResizes_FullMethodName: true,
 }
 
+// callerKey is whose calls count together; the node is empty unless the caller is
+// bound to one.
+type callerKey struct{ name, node string }
+
 // limiter enforces Limits, but for previews: those count where they begin.
 type limiter struct {
 	Limits
 
 	mu sync.Mutex
-	// callers are the limits of callers' rates, by name.
+	// callers are the limits of callers' rates, by callerKey.
 	callers *lru.Cache
 	watches map[string]int
 }
@@ -99,21 +105,23 @@ func (l *limiter) paceStream(service any, stream grpc.ServerStream, info *grpc.S
 // pace takes a call into account. Methods that anybody may call have no caller.
 func (l *limiter) pace(ctx context.Context, method string) error {
 	caller := access.FromContext(ctx)
-	if l.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.rateOf(caller.Name).Allow() {
+	if l.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.rateOf(caller).Allow() {
 		return nil
 	}
 	return tooMany(rpcerror.RateLimited, fmt.Sprintf("more than %g calls per second (--max-calls-per-second)", l.CallsPerSecond),
 		time.Duration(float64(time.Second)/l.CallsPerSecond))
 }
 
-func (l *limiter) rateOf(caller string) *rate.Limiter {
+func (l *limiter) rateOf(caller access.Caller) *rate.Limiter {
+	node, _ := caller.Node()
+	key := callerKey{caller.Name, node}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if known, ok := l.callers.Get(caller); ok {
+	if known, ok := l.callers.Get(key); ok {
 		return known.(*rate.Limiter)
 	}
 	limit := rate.NewLimiter(rate.Limit(l.CallsPerSecond), l.CallBurst)
-	l.callers.Add(caller, limit)
+	l.callers.Add(key, limit)
 	return limit
 }
 

@@ -46,6 +46,23 @@ func TestOneCallerDoesNotCostOthersTheirCalls(t *testing.T) {
 	}
 }
 
+// Node agents share an account.
+func TestOneNodeDoesNotCostOthersTheirCalls(t *testing.T) {
+	l := newLimiter(Limits{CallsPerSecond: 1e-3, CallBurst: 1})
+	on := func(nodes ...string) error {
+		extra := map[string][]string{"authentication.kubernetes.io/pod-name": {"x"}, "authentication.kubernetes.io/node-name": nodes}
+		return l.pace(access.NewContext(t.Context(), access.Caller{Name: "agent", Extra: extra}), getRatio)
+	}
+	for _, nodes := range [][]string{{"a"}, {"b"}, nil} {
+		if err := on(nodes...); err != nil {
+			t.Errorf("the first call on %v: %v", nodes, err)
+		}
+		checkError(t, on(nodes...), codes.ResourceExhausted, "RATE_LIMITED", "try again in")
+	}
+	checkError(t, l.pace(as(t, "agent"), getRatio), codes.ResourceExhausted, "RATE_LIMITED", "try again in")
+	checkError(t, on("a", "b"), codes.ResourceExhausted, "RATE_LIMITED", "try again in")
+}
+
 func TestFirstCallsAtOnceShareALimit(t *testing.T) {
 	l := newLimiter(Limits{CallsPerSecond: 1e-3, CallBurst: 3})
 	var allowed atomic.Int32

@@ -124,6 +124,21 @@ func TestRatioWrites(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	t.Run("a CPU model of a node type has a ratio of its own", func(t *testing.T) {
+		s := service(t)
+		request := cpu("n4@Intel-6-79", 0.9)
+		request.AllowMissing, request.Ratio.MemoryPerf = true, 1
+		got := s.must(t, request)
+		if r := s.get("n4@Intel-6-79"); r.GetCpuPerf() != 0.9 || got.GetChange().GetDeltas()[0].GetNodeType() != "n4@Intel-6-79" || s.get("n4").GetCpuPerf() == 0.9 {
+			t.Errorf("in force %v, answered %v", r, got)
+		}
+		if _, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4@Intel-6-79"}); err != nil || s.get("n4@Intel-6-79") != nil {
+			t.Errorf("deleted: %v", err)
+		}
+		request.Ratio.NodeType = "n4@Intel@6"
+		_, err := s.UpdateRatio(s.ctx, request)
+		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one that a node can have")
+	})
 	t.Run("an etag is good for one change", func(t *testing.T) {
 		s := service(t)
 		request := cpu("n4", 2)
@@ -295,6 +310,7 @@ func TestRatioWrites(t *testing.T) {
 			t.Errorf("in force: %v, %v", s.get("n4"), s.get("n2d"))
 		}
 	})
+	t.Run("a suggestion is accepted by setting it", func(t *testing.T) { testAccept(t, service(t)) })
 	t.Run("what is not changed comes from what is stored, not from a table that is behind", func(t *testing.T) {
 		n++
 		patchOfAStaleTable(t, client, fmt.Sprintf("overrides-%d", n))

@@ -22,10 +22,14 @@ func (s *Server) register(viewer access.Viewer) {
 		ratios.impacts = r
 		held := holds{store: config.Holds, pods: r, viewer: viewer, rights: config.Access}
 		workloadresizerv1.RegisterPauseServiceServer(s.grpc, &pauseService{holds: held})
+		workloadresizerv1.RegisterBenchmarkServiceServer(s.grpc, &benchmarkService{
+			benchmarks: config.Benchmarks, ratios: ratios, reconciler: r, slots: s.previews, now: time.Now,
+		})
 		workloadresizerv1.RegisterResizeServiceServer(s.grpc, &resizeService{holds: held, reconciler: r, feed: followResizes(r), watches: s.watches, replica: newReplica(config)})
 	} else {
 		// They are there to be refused as what needs a cluster.
 		workloadresizerv1.RegisterPauseServiceServer(s.grpc, workloadresizerv1.UnimplementedPauseServiceServer{})
+		workloadresizerv1.RegisterBenchmarkServiceServer(s.grpc, workloadresizerv1.UnimplementedBenchmarkServiceServer{})
 		workloadresizerv1.RegisterResizeServiceServer(s.grpc, workloadresizerv1.UnimplementedResizeServiceServer{})
 	}
 	healthv1.RegisterHealthServer(s.grpc, s.health)

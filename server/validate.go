@@ -37,6 +37,7 @@ func requests() []protoreflect.MessageDescriptor {
 		workloadresizerv1.File_workloadresizer_v1_plan_proto,
 		workloadresizerv1.File_workloadresizer_v1_resize_proto,
 		workloadresizerv1.File_workloadresizer_v1_pause_proto,
+		workloadresizerv1.File_workloadresizer_v1_benchmark_proto,
 	} {
 		for i := range file.Services().Len() {
 			for j := range file.Services().Get(i).Methods().Len() {

@@ -35,6 +35,7 @@ func TestRequestsAreHeldAgainstTheRulesOfTheAPI(t *testing.T) {
 		{"an enum that is none", &workloadresizerv1.ListResizesRequest{States: []workloadresizerv1.ResizeState{77}}, "states[0] must be one of the defined enum values"},
 		{"an infinite number", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n4", MemoryPerf: math.Inf(1)}}, "ratio.memory_perf must be finite"},
 		{"a node type without a name", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{CpuPerf: 1}}, "ratio.node_type must be set"},
+		{"a node type with a CPU model", &workloadresizerv1.DeleteRatioRequest{NodeType: "e2@Intel-6-79"}, ""},
 		{"a node type that no label can have, to delete", &workloadresizerv1.DeleteRatioRequest{NodeType: "-"}, "node_type does not match regex pattern"},
 		{"no node type to delete", &workloadresizerv1.DeleteRatioRequest{}, "node_type must be set"},
 		{"a list of too many items", &workloadresizerv1.BatchUpdateRatiosRequest{Requests: slices.Repeat([]*workloadresizerv1.UpdateRatioRequest{{Ratio: &workloadresizerv1.Ratio{NodeType: "n4"}}}, 501)}, "requests must contain no more than 500 item"},

@@ -54,8 +54,8 @@ func (c *connection) call(ctx context.Context, ask func(context.Context, *client
 	return c.explain(ask(ctx, server))
 }
 
-// stream is call for what goes on until somebody ends it: --timeout holds only if
-// it was given.
+// stream is call for what goes on until somebody ends it, or for as long as there is
+// something to send: --timeout holds only if it was given.
 func (c *connection) stream(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	unlimited := *c
 	if !c.flags.Changed("timeout") {

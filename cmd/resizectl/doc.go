@@ -1,8 +1,8 @@
 // Command resizectl shows people what workload-resizer knows, does and would do:
 // the performance ratios of the node types, the plans of pods and why they are so,
-// and what was done, also as it happens. It changes ratios after it has shown what
-// that means, says which pods are not to be resized, and checks the server's
-// configuration before it is applied.
+// and what was done, also as it happens. It has measurements kept, changes ratios
+// after it has shown what that means, says which pods are not to be resized, and
+// checks the server's configuration before it is applied.
 //
 // Every command has a file of its own: options that cobra fills, validate, run.
 // What a command prints is in the file named after its output. The streams are
@@ -11,6 +11,6 @@
 //
 // It must not know how a plan is made or where ratios come from: of this
 // project it imports the client and the generated API, and for those who have no
-// server the parser of configurations, so that what it calls valid is valid for
-// the server, and the standalone server, so that there is one planner.
+// server the parsers of configurations and feeds, so that what it calls valid is
+// valid for the server, and the standalone server, so that there is one planner.
 package main

@@ -19,7 +19,9 @@ var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan
 	{"resizes", "list"}, {"resizes", "get", "web"}, {"resizes", "watch"}, {"status"},
 	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"},
 	{"ratios", "get", "n4"}, {"ratios", "watch"}, {"ratios", "history"},
-	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"}}
+	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
+	{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
+	{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"}}
 
 func TestServerErrorsAreShownVerbatim(t *testing.T) {
 	for _, tc := range []struct {
@@ -104,11 +106,14 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	server := cluster()
 	server.ratios, server.holds, server.changes = ratios(), held(), writable().changes
+	server.scriptedBenchmarks = measured()
 	address := serve(t, server)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}, {"restore", "web", "--wait=false"},
 		{"restore", "-n", "shop", "--dry-run"}, {"pause", "web"}, {"resume", "web"}, {"holds"},
 		{"ratios", "get", "n4"}, {"ratios", "history"}, {"ratios", "list", "--rules"}, {"ratios", "set", "n4=1", "--yes"},
-		{"ratios", "set", "n4=1", "--dry-run"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"}} {
+		{"ratios", "set", "n4=1", "--dry-run"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
+		{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
+		{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"}} {
 		for _, output := range formats {
 			var stderr bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: full{}, ErrOut: &stderr}

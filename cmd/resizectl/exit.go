@@ -16,6 +16,8 @@ const (
 	exitError       = 2
 	// exitInvalid is that of a configuration that is not valid.
 	exitInvalid = 1
+	// exitNotImported is that of an import that left rows out.
+	exitNotImported = 1
 	// exitInterrupted is 128 + SIGINT, what a shell expects after Ctrl-C.
 	exitInterrupted = 130
 )
@@ -32,6 +34,10 @@ var errInvalid = errors.New("at least one configuration is not valid")
 // printed by then.
 var errNotRestored = errors.New("at least one pod is not restored")
 
+// errNotImported ends an import that left rows out. What is wrong with them was
+// printed.
+var errNotImported = errors.New("at least one row is bad or was rejected")
+
 // usageErrorf says what is wrong with a command line, and where its help is.
 func usageErrorf(cmd *cobra.Command, format string, args ...any) error {
 	return fmt.Errorf("%w\nsee \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
@@ -46,6 +52,8 @@ func report(ctx context.Context, errOut io.Writer, p painter, err error) int {
 		return exitDifferences
 	case errors.Is(err, errInvalid):
 		return exitInvalid
+	case errors.Is(err, errNotImported):
+		return exitNotImported
 	case ctx.Err() != nil:
 		return exitInterrupted
 	}

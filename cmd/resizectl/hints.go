@@ -27,6 +27,9 @@ var hints = map[string]string{
 	"NO_OVERRIDE":           "\"resizectl ratios list\" lists which source decides; with --ignore-not-found this is no error",
 	"ETAG_MISMATCH":         "see what is there now with \"resizectl ratios history\", and run the command again if it is still right",
 	"CHANGE_NOT_KEPT":       "\"resizectl ratios history --limit 0\" lists those that are kept",
+	"NO_SUGGESTION":         "\"resizectl benchmark suggest\" lists the suggestions, \"resizectl benchmark list\" what was measured",
+	"BENCHMARKS_NOT_READY":  "\"resizectl ratios list\" tells what is wrong with the source benchmark; if the server has only begun, run the command again in a moment",
+	"SAMPLES_NOT_STORED":    "run the command again in a moment: samples that were stored are not counted twice",
 }
 
 // bothPerformances is what to do about a node type that no source names.

@@ -61,6 +61,20 @@ func failures(t *testing.T) []failure {
 		{args: []string{"ratios", "watch"}, err: noRight},
 		{args: []string{"ratios", "history"}, err: standalone("RatioService/ListRatioChanges")},
 		{args: []string{"ratios", "rollback", "--to", "1", "--yes"}, err: withReason(t, codes.OutOfRange, "CHANGE_NOT_KEPT", "change 1 is not kept any more")},
+		{args: []string{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, err: readOnly},
+		{args: []string{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, err: withReason(t, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "ConfigMap ns/samples-3, which keeps the samples, does not exist: apply deploy/base, which has it")},
+		{args: []string{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, err: withReason(t, codes.Unavailable, "SAMPLES_NOT_STORED", "ConfigMap ns/samples-3 cannot be written: the API server is not there")},
+		{args: []string{"benchmark", "import", "no-such-file.csv"}},
+		{args: []string{"benchmark", "list"}, err: standalone("BenchmarkService/ListBenchmarks")},
+		{args: []string{"benchmark", "list"}, err: withReason(t, codes.Unavailable, "BENCHMARKS_NOT_READY", "not ready: the settings of benchmarks are not read yet")},
+		{args: []string{"benchmark", "suggest"}, err: withReason(t, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark")},
+		{args: []string{"benchmark", "suggest", "x9"}, err: withReason(t, codes.NotFound, "NO_SUGGESTION", `no benchmark tells anything of node type "x9"`)},
+		{args: []string{"benchmark", "feeds"}, err: noRight},
+		{args: []string{"benchmark", "feeds", "passmark"}},
+		{args: []string{"benchmark", "suggest", "n4"}, err: withReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
+		{args: []string{"benchmark", "accept", "e2", "--yes"}},
+		{args: []string{"benchmark", "accept", "c3", "--yes"}},
+		{args: []string{"benchmark", "accept", "n4", "--yes"}, err: withReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "UpdateRatio"},
 		{args: []string{"plan", "web"}, err: noPod},
 		{args: []string{"plan", "-n", "shop"}, err: hidden},
 		{args: []string{"plan", "-A"}, err: withReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews run already")},
@@ -90,6 +104,7 @@ func TestErrors(t *testing.T) {
 	}
 	for _, failure := range failures(t) {
 		server := writable()
+		server.scriptedBenchmarks = measured()
 		if failure.method == "" {
 			server.err = failure.err
 		} else {

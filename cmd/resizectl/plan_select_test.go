@@ -30,6 +30,9 @@ func TestPlanAsksForWhatIsSelected(t *testing.T) {
 		{"labels", []string{"-l", "app=web,tier!=cache"}, &workloadresizerv1.PreviewPlansRequest{Namespace: "default", LabelSelector: "app=web,tier!=cache"}},
 		{"a node", []string{"-A", "--node", "node-1"}, &workloadresizerv1.PreviewPlansRequest{Node: "node-1"}},
 		{"a node type", []string{"-A", "--node-type", "n4"}, &workloadresizerv1.PreviewPlansRequest{NodeType: "n4"}},
+		{"a CPU model of a node type", []string{"-A", "--node-type", "e2@Intel-6-79"}, &workloadresizerv1.PreviewPlansRequest{NodeType: "e2@Intel-6-79"}},
+		{"a ratio of a CPU model", []string{"--what-if-ratio", "e2@Intel-6-79=0.5/1"}, &workloadresizerv1.PreviewPlansRequest{Namespace: "default",
+			WhatIf: &workloadresizerv1.WhatIf{Ratios: []*workloadresizerv1.Ratio{{NodeType: "e2@Intel-6-79", CpuPerf: 0.5, MemoryPerf: 1}}}}},
 		{"other ratios", []string{"--what-if-ratio", "n4=1.08/1.0", "--what-if-ratio", "c3=1.3", "--what-if-ratio", "t2d=/1.1"},
 			&workloadresizerv1.PreviewPlansRequest{Namespace: "default", WhatIf: whatIf}},
 		{"another node type and baseline", []string{"api-0", "--what-if-node-type", "c3", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewPodRequest{

@@ -47,7 +47,7 @@ would get another size, 0 if none would.`,
 	}
 	cmd.Flags().StringVar(&o.etag, "etag", "", "delete it only if this is the etag of NODE_TYPE, as -o json shows it")
 	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "that there is no override is no error")
-	o.addWriteFlags(cmd)
+	o.addWriteFlags(cmd, "ratios delete")
 	return cmd
 }
 

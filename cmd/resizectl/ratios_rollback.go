@@ -51,7 +51,7 @@ another size, 0 if none would.`,
 	}
 	cmd.Flags().Int64Var(&o.to, "to", 0, "number of the last change to keep")
 	completeFlag(cmd, "to", completeChanges(server))
-	o.addWriteFlags(cmd)
+	o.addWriteFlags(cmd, "ratios rollback")
 	return cmd
 }
 

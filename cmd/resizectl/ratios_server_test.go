@@ -84,29 +84,44 @@ func (s *scripted) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1
 	resp := &workloadresizerv1.BatchUpdateRatiosResponse{Impact: s.impactOf(req.GetValidateOnly())}
 	var deltas []*workloadresizerv1.RatioDelta
 	for _, update := range req.GetRequests() {
-		ratio := s.ratio(update.GetRatio().GetNodeType())
-		if ratio == nil {
-			ratio = &workloadresizerv1.Ratio{NodeType: update.GetRatio().GetNodeType()}
-		}
-		mask := update.GetUpdateMask().GetPaths()
-		if slices.Contains(mask, "cpu_perf") {
-			ratio.CpuPerf, ratio.CpuFactor = update.GetRatio().GetCpuPerf(), 1/update.GetRatio().GetCpuPerf()
-		}
-		if slices.Contains(mask, "memory_perf") {
-			ratio.MemoryPerf, ratio.MemoryFactor = update.GetRatio().GetMemoryPerf(), 1/update.GetRatio().GetMemoryPerf()
-		}
-		if slices.Contains(mask, "expire_time") {
-			ratio.ExpireTime = update.GetRatio().GetExpireTime()
-		}
-		ratio.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(since)}
-		ratio.Candidates, ratio.Etag = nil, "after"
-		resp.Ratios = append(resp.Ratios, ratio)
-		deltas = append(deltas, &workloadresizerv1.RatioDelta{NodeType: ratio.GetNodeType(), To: &workloadresizerv1.RatioOverride{
-			CpuPerf: ratio.GetCpuPerf(), MemoryPerf: ratio.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime(),
-		}})
+		ratio, delta := s.updated(update)
+		resp.Ratios, deltas = append(resp.Ratios, ratio), append(deltas, delta)
 	}
 	resp.Change = s.change(req.GetValidateOnly(), req.GetReason(), deltas...)
 	return resp, nil
+}
+
+func (s *scripted) UpdateRatio(ctx context.Context, req *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
+	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
+		return nil, err
+	}
+	ratio, delta := s.updated(req)
+	return &workloadresizerv1.UpdateRatioResponse{
+		Ratio: ratio, Impact: s.impactOf(req.GetValidateOnly()), Change: s.change(req.GetValidateOnly(), req.GetReason(), delta),
+	}, nil
+}
+
+// updated is a ratio with its update.
+func (s *scripted) updated(update *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.Ratio, *workloadresizerv1.RatioDelta) {
+	ratio := s.ratio(update.GetRatio().GetNodeType())
+	if ratio == nil {
+		ratio = &workloadresizerv1.Ratio{NodeType: update.GetRatio().GetNodeType()}
+	}
+	mask := update.GetUpdateMask().GetPaths()
+	if slices.Contains(mask, "cpu_perf") {
+		ratio.CpuPerf, ratio.CpuFactor = update.GetRatio().GetCpuPerf(), 1/update.GetRatio().GetCpuPerf()
+	}
+	if slices.Contains(mask, "memory_perf") {
+		ratio.MemoryPerf, ratio.MemoryFactor = update.GetRatio().GetMemoryPerf(), 1/update.GetRatio().GetMemoryPerf()
+	}
+	if slices.Contains(mask, "expire_time") {
+		ratio.ExpireTime = update.GetRatio().GetExpireTime()
+	}
+	ratio.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(since)}
+	ratio.Candidates, ratio.Etag = nil, "after"
+	return ratio, &workloadresizerv1.RatioDelta{NodeType: ratio.GetNodeType(), To: &workloadresizerv1.RatioOverride{
+		CpuPerf: ratio.GetCpuPerf(), MemoryPerf: ratio.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime(),
+	}}
 }
 
 func (s *scripted) DeleteRatio(ctx context.Context, req *workloadresizerv1.DeleteRatioRequest) (*workloadresizerv1.DeleteRatioResponse, error) {

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/protobuf/types/known/timestamppb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -18,9 +16,9 @@ import (
 
 type ratiosSetOptions struct {
 	ratioWriteOptions
-	cpu, memory, until, etag string
-	ttl                      time.Duration
-	create                   bool
+	end               overrideEnd
+	cpu, memory, etag string
+	create            bool
 
 	updates []*workloadresizerv1.UpdateRatioRequest
 	// present are the ratios that were read, by node type.
@@ -68,11 +66,10 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
 	}
 	cmd.Flags().StringVar(&o.cpu, "cpu", "", "CPU performance of NODE_TYPE")
 	cmd.Flags().StringVar(&o.memory, "memory", "", "memory performance of NODE_TYPE")
-	cmd.Flags().DurationVar(&o.ttl, "for", 0, "how long, such as 2h")
-	cmd.Flags().StringVar(&o.until, "until", "", "when it ends, such as 2026-11-21T18:00:00Z, or never")
+	o.end.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.create, "create", false, "allow node types that no source names yet; both performances are needed then")
 	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is its etag, as -o json shows it")
-	o.addWriteFlags(cmd)
+	o.addWriteFlags(cmd, "ratios set")
 	return cmd
 }
 
@@ -84,10 +81,9 @@ func (o *ratiosSetOptions) complete(cmd *cobra.Command, args []string) error {
 		return usageErrorf(cmd, "--cpu and --memory are of one NODE_TYPE, which is named without \"=\"")
 	case len(args) > 1 && o.etag != "":
 		return usageErrorf(cmd, "an etag is of one node type")
-	case cmd.Flags().Changed("for") && cmd.Flags().Changed("until"):
-		return usageErrorf(cmd, "--for and --until say the same thing: name one")
-	case cmd.Flags().Changed("for") && o.ttl < time.Second:
-		return usageErrorf(cmd, "--for %s is less than a second; --until %s is no end", o.ttl, noEnd)
+	}
+	if err := o.end.validate(cmd); err != nil {
+		return err
 	}
 	for _, arg := range args {
 		update, err := o.update(arg, one)
@@ -113,18 +109,13 @@ func (o *ratiosSetOptions) update(arg string, one bool) (*workloadresizerv1.Upda
 
 // completeEnd sets when the overrides end. That may be all that is changed.
 func (o *ratiosSetOptions) completeEnd(cmd *cobra.Command) error {
-	var end *timestamppb.Timestamp
+	end, said, err := o.end.at(cmd)
 	switch {
-	case cmd.Flags().Changed("for"):
-		end = timestamppb.New(time.Now().Add(o.ttl + time.Second - 1).Truncate(time.Second))
-	case cmd.Flags().Changed("until"):
-		var err error
-		if end, err = parseUntil(o.until); err != nil {
-			return usageErrorf(cmd, "%w", err)
-		}
-	case len(o.updates[0].GetUpdateMask().GetPaths()) == 0:
+	case err != nil:
+		return err
+	case !said && len(o.updates[0].GetUpdateMask().GetPaths()) == 0:
 		return usageErrorf(cmd, "say what to set: --cpu, --memory, --for or --until")
-	default:
+	case !said:
 		return nil
 	}
 	for _, update := range o.updates {

@@ -34,7 +34,7 @@ type ratioWrite interface {
 	table(answer ratioAnswer) *metav1.Table
 }
 
-// ratioWriteOptions are what set, delete and rollback have in common.
+// ratioWriteOptions are what the commands that change overrides have in common.
 type ratioWriteOptions struct {
 	genericiooptions.IOStreams
 	confirmation
@@ -45,9 +45,10 @@ type ratioWriteOptions struct {
 	dryRun dryRun
 }
 
-func (o *ratioWriteOptions) addWriteFlags(cmd *cobra.Command) {
+// addWriteFlags adds the flags to a command that is called name.
+func (o *ratioWriteOptions) addWriteFlags(cmd *cobra.Command, name string) {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the history")
-	o.addYesFlag(cmd, "ratios "+cmd.Name())
+	o.addYesFlag(cmd, name)
 	o.dryRun.addFlag(cmd, "what would change")
 	o.output.addFlag(cmd)
 }

@@ -49,6 +49,8 @@ func TestRatiosWrites(t *testing.T) {
 		}}},
 		{"ratios-set-new", []string{"set", "n5=1.5/1.25", "--create"}, &batch{Requests: []*updateOf{
 			{Ratio: &ratioOf{NodeType: "n5", CpuPerf: 1.5, MemoryPerf: 1.25}, UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
+		{"ratios-set-model", []string{"set", "n4@Intel-6-79=0.9/1", "--create"}, &batch{Requests: []*updateOf{
+			{Ratio: &ratioOf{NodeType: "n4@Intel-6-79", CpuPerf: 0.9, MemoryPerf: 1}, UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
 		{"ratios-set-until", []string{"set", "c3=1.2", "--until", "2026-11-22T02:00:00+01:00"}, &batch{Requests: []*updateOf{
 			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 1.2, Etag: "none-c3", ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, UpdateMask: mask("cpu_perf", "expire_time")}}}},
 		{"ratios-set-never", []string{"set", "n4", "--until", "never", "--etag", "mine"}, &batch{Requests: []*updateOf{

@@ -15,8 +15,8 @@ faster or slower a pod needs less or more of it for the same work, so
 workload-resizer resizes the requests of running pods, without a restart, by the
 performance ratio of their node's type to the baseline.
 
-restore, pause, resume and ratios set, delete and rollback change something; all
-other commands only read.
+restore, pause, resume, ratios set, delete and rollback, and benchmark import and
+accept change something; all other commands only read.
 
 It asks the server on this machine, or at the address of --server. Any of
 --kubeconfig, --context, --cluster, --user, --service, --service-account-token and
@@ -44,6 +44,9 @@ const rootExamples = `  # Does the server do well?
 
   # What would be if n4 were measured as 1.08 times as fast as the baseline?
   resizectl ratios set n4=1.08 --dry-run=server
+
+  # What would benchmarks change about the ratios?
+  resizectl benchmark suggest
 
   # Leave a namespace as it is for two hours
   resizectl pause -n shop --for 2h
@@ -93,6 +96,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *colorMode, plugin
 	asGroup(root)
 	section(root, "ratios", "Ratios of node types:",
 		newRatiosCommand(streams, &server, color),
+		newBenchmarkCommand(streams, &server, color),
 		newConfigCommand(streams))
 	section(root, "plans", "What would be done, and why:",
 		newPlanCommand(streams, &server, color),

@@ -28,7 +28,9 @@ type scripted struct {
 	workloadresizerv1.UnimplementedPlanServiceServer
 	workloadresizerv1.UnimplementedPauseServiceServer
 	workloadresizerv1.UnimplementedResizeServiceServer
+	workloadresizerv1.UnimplementedBenchmarkServiceServer
 	scriptedRatios
+	scriptedBenchmarks
 
 	ratios  *workloadresizerv1.ListRatiosResponse
 	plans   []*workloadresizerv1.Plan
@@ -57,7 +59,8 @@ func (s *scripted) note(req proto.Message) {
 	s.last = req
 	switch req.(type) {
 	case *workloadresizerv1.RestoreRequest, *workloadresizerv1.PauseRequest, *workloadresizerv1.ResumeRequest,
-		*workloadresizerv1.BatchUpdateRatiosRequest, *workloadresizerv1.DeleteRatioRequest, *workloadresizerv1.RollbackRatiosRequest:
+		*workloadresizerv1.BatchUpdateRatiosRequest, *workloadresizerv1.DeleteRatioRequest, *workloadresizerv1.RollbackRatiosRequest,
+		*workloadresizerv1.UpdateRatioRequest:
 		s.writes = append(s.writes, req)
 	}
 	s.mu.Unlock()
@@ -141,6 +144,7 @@ func serve(t *testing.T, s *scripted, opts ...grpc.ServerOption) string {
 	workloadresizerv1.RegisterPlanServiceServer(server, s)
 	workloadresizerv1.RegisterPauseServiceServer(server, s)
 	workloadresizerv1.RegisterResizeServiceServer(server, s)
+	workloadresizerv1.RegisterBenchmarkServiceServer(server, s)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {

@@ -42,7 +42,7 @@ within bounds. It serves a gRPC API that says what it would do, and why.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), &cobra.Command{
+	root.AddCommand(newServeCommand(), newBenchNodeCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,

@@ -22,6 +22,7 @@ type options struct {
 	configName        string
 	ratioSources      []string
 	overridesName     string
+	benchmarks        benchmarkOptions
 	holdsName         string
 	nodeTypeLabel     string
 	ownerKinds        []string
@@ -55,6 +56,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.configName, "config-name", "workload-resizer-config", "name of the ConfigMap with the ratios")
 	flags.StringSliceVar(&o.ratioSources, "ratio-sources", ratioSources, "sources of ratios, the one that decides first at the front")
 	flags.StringVar(&o.overridesName, "overrides-name", "workload-resizer-overrides", "name of the ConfigMap with the ratios set through the API, in the same namespace")
+	o.benchmarks.addTo(flags)
 	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the pods that are restored or paused, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that tells a node's type (default: the labels of the clouds, "+nodetype.LabelGCPMachineFamily+" first)")
 	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", reconciler.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
@@ -109,7 +111,7 @@ func (o *options) validate() error {
 		reject("config-namespace", "%q is no namespace: %s", o.configNamespace, problems[0])
 	}
 	named := map[string]string{}
-	for _, cm := range []struct{ flag, name string }{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"overrides-name", o.overridesName}} {
+	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"overrides-name", o.overridesName}}, o.benchmarks.configMaps()...) {
 		if problems := validation.IsDNS1123Subdomain(cm.name); len(problems) > 0 {
 			reject(cm.flag, "%q is no name of a ConfigMap: %s", cm.name, problems[0])
 		} else if other, twice := named[cm.name]; twice {

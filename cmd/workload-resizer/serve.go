@@ -71,7 +71,6 @@ func serve(ctx context.Context, o *options) error {
 		events = reconciler.NewEvents(clients.events)
 	}
 	defer events.Shutdown()
-	store, overrides := newRatios(o, clients.main, events.ConfigRejected)
 	holdOptions := []hold.Option{hold.OnReject(events.ConfigRejected)}
 	if o.dryRun {
 		holdOptions = append(holdOptions, hold.ReadOnly())
@@ -85,6 +84,11 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	leads := func() bool { return true }
+	if elector != nil {
+		leads = elector.Leading
+	}
+	known := newSources(o, clients.main, leads, events.ConfigRejected)
 	reconciling := reconciler.Config{
 		Client:  clients.main,
 		Dynamic: clients.dynamic,
@@ -92,7 +96,7 @@ func serve(ctx context.Context, o *options) error {
 		Asker:   clients.asker,
 		QPS:     o.qps,
 		Burst:   o.burst,
-		Ratios:  store,
+		Ratios:  known.store,
 		Holds:   holds,
 		Planner: reconciler.Planner{
 			OwnerKinds: o.ownerKinds,
@@ -108,9 +112,12 @@ func serve(ctx context.Context, o *options) error {
 	}
 	serving := server.Config{
 		Replica: replica, Version: version,
-		Ratios: store, Overrides: overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
+		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
 		Access: newAccess(o, clients), TLS: encryption,
 		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
+	}
+	if known.benchmarks != nil {
+		serving.Benchmarks = known.benchmarks
 	}
 	if elector != nil {
 		reconciling.Leader, serving.Election = elector, elector
@@ -127,7 +134,7 @@ func serve(ctx context.Context, o *options) error {
 	api := server.New(serving)
 
 	klog.FromContext(ctx).Info("Starting", "version", version, "replica", replica, "dryRun", o.dryRun)
-	return runAll(ctx, store.Run, holds.Run, reconcile, api.Run)
+	return runAll(ctx, known.store.Run, holds.Run, reconcile, api.Run)
 }
 
 // listen listens where the flags say.

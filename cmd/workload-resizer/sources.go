@@ -10,12 +10,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/configmap"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 )
 
 // ratioSources are the sources that there are, in the order of the default.
-var ratioSources = []string{override.Source, configmap.Source}
+var ratioSources = []string{override.Source, configmap.Source, benchmark.Source}
 
 // validRatioSources tells what is wrong with a choice of sources.
 func validRatioSources(sources []string) error {
@@ -33,10 +34,18 @@ func validRatioSources(sources []string) error {
 	return nil
 }
 
-// newRatios returns the store of the ratios, and the source of it that can be
-// written, nil if that is not used.
-func newRatios(o *options, client kubernetes.Interface, onReject func(*corev1.ConfigMap, error)) (*ratios.Store, *override.Store) {
-	var overrides *override.Store
+// sources are the ratios and where they come from.
+type sources struct {
+	store *ratios.Store
+	// overrides and benchmarks are nil if they are not used.
+	overrides  *override.Store
+	benchmarks *benchmark.Provider
+}
+
+// newSources makes those that the flags name. leads tells whether this replica
+// moves measured ratios.
+func newSources(o *options, client kubernetes.Interface, leads func() bool, onReject func(*corev1.ConfigMap, error)) sources {
+	var s sources
 	var providers []ratios.Provider
 	for _, source := range o.ratioSources {
 		switch source {
@@ -45,11 +54,18 @@ func newRatios(o *options, client kubernetes.Interface, onReject func(*corev1.Co
 			if o.dryRun {
 				opts = append(opts, override.ReadOnly())
 			}
-			overrides = override.New(client, o.configNamespace, o.overridesName, opts...)
-			providers = append(providers, overrides)
+			s.overrides = override.New(client, o.configNamespace, o.overridesName, opts...)
+			providers = append(providers, s.overrides)
 		case configmap.Source:
 			providers = append(providers, configmap.New(client, o.configNamespace, o.configName, onReject))
+		case benchmark.Source:
+			s.benchmarks = newBenchmarks(o, client, leads, onReject)
+			providers = append(providers, s.benchmarks)
 		}
 	}
-	return ratios.NewStore(providers...), overrides
+	s.store = ratios.NewStore(providers...)
+	if s.benchmarks != nil {
+		s.benchmarks.Follow(s.store)
+	}
+	return s
 }

@@ -71,7 +71,7 @@ type Document[T any] struct {
 
 // New returns a document of which nothing is known until Run or Update.
 func New[T any](c Config[T]) *Document[T] {
-	return &Document[T]{Config: c, rearm: make(chan struct{}, 1), writing: make(chan struct{}, 1), err: fmt.Errorf("%s are not read yet", c.Noun)}
+	return &Document[T]{Config: c, rearm: make(chan struct{}, 1), writing: make(chan struct{}, 1), err: fmt.Errorf("%s are %w", c.Noun, ErrUnread)}
 }
 
 // Run follows the ConfigMap until ctx is done; then it returns nil. A ConfigMap

@@ -1,10 +1,14 @@
 package document
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
+
+// ErrUnread tells that the ConfigMap is not known yet, which soon passes.
+var ErrUnread = errors.New("not read yet")
 
 // ReadOnlyError tells that this process must not write.
 type ReadOnlyError struct {

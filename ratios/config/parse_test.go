@@ -44,12 +44,12 @@ func TestParseReadsThePublishedFormat(t *testing.T) {
 }
 
 func TestParseReadsNumbersAndQuantitiesAsPeopleWriteThem(t *testing.T) {
-	got, err := Parse([]byte(`{baselineNodeType: "2", nodeTypes: {"2": &r {cpuPerf: 20482, memPerf: 1e0}, m7i.large: *r}, bounds: {cpu: {max: 16}, memory: }}`), ratios.Provenance{})
+	got, err := Parse([]byte(`{baselineNodeType: "2", nodeTypes: {"2": &r {cpuPerf: 20482, memPerf: 1e0}, m7i.large: *r, e2@Intel-6-79: *r}, bounds: {cpu: {max: 16}, memory: }}`), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := ratios.Ratio{CPUPerf: 20482, MemoryPerf: 1}
-	want := &ratios.Layer{Baseline: "2", Ratios: map[string]ratios.Ratio{"2": r, "m7i.large": r}, Bounds: &ratios.Bounds{CPU: ratios.Range{Max: 16000}}}
+	want := &ratios.Layer{Baseline: "2", Ratios: map[string]ratios.Ratio{"2": r, "m7i.large": r, "e2@Intel-6-79": r}, Bounds: &ratios.Bounds{CPU: ratios.Range{Max: 16000}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -106,6 +106,7 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 		{"more cores than machines have", strings.Replace(published, `"16"`, "10001", 1), []string{`bounds.cpu.max: line 8: "10001" is more than 10k`}},
 		{"less than a millicore", strings.Replace(published, "50m", "1u", 1), []string{`bounds.cpu.min: line 8: "1u" is less than 1m`}},
 		{"a node type that no label can tell", strings.Replace(published, "n4:", "n 4:", 1), []string{`nodeTypes["n 4"]: line 5: no node can have it: a valid label must`}},
+		{"a node type of no CPU model", strings.Replace(published, "n4:", "n4@:", 1), []string{`nodeTypes["n4@"]: line 5: no node can have it: a node type and a CPU model must be on the sides of "@"`}},
 		{"more than one document", published + "---\nmore: 1\n", []string{"the configuration must be one YAML document"}},
 		{"all at once", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
 			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: "x" is not`}},

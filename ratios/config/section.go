@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
 // section is what can be said of all pods, and of the pods of a rule.
@@ -29,7 +30,7 @@ func (r *reader) section(into *section) map[string]read {
 			r.each(path, n, func(path, nodeType string, n *yaml.Node) {
 				if nodeType == "" {
 					r.faults.add(path, "line %d: a node type needs a name", n.Line)
-				} else if problems := labelValue(nodeType); len(problems) > 0 {
+				} else if problems := nodetype.NameProblems(nodeType); len(problems) > 0 {
 					r.faults.add(path, "line %d: no node can have it: %s", n.Line, strings.Join(problems, ", "))
 				}
 				into.ratios[nodeType] = r.ratio(path, n)

@@ -1,6 +1,7 @@
 package nodetype
 
 import (
+	"maps"
 	"slices"
 	"testing"
 )
@@ -40,6 +41,41 @@ func TestResolve(t *testing.T) {
 			Match{"Intel-6-143", LabelCPUModel}, true},
 		{"part of a CPU model tells nothing", "",
 			map[string]string{LabelCPUVendor: "Intel", LabelCPUModel: "143"}, []string{"Intel"}, Match{}, false},
+		{"CPU model as the node agent writes it, before what Node Feature Discovery says", "",
+			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelCPUVendor: "Intel", LabelCPUFamily: "6", LabelCPUModel: "143"}, []string{"Intel-6-143", "Intel-6-79"},
+			Match{"Intel-6-79", LabelOwnCPUModel}, true},
+		{"a CPU model by itself comes after the families and before the instance type", "",
+			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelAWSFamily: "m7i", LabelInstanceType: "m7i.large"}, []string{"Intel-6-79", "m7i.large"},
+			Match{"Intel-6-79", LabelOwnCPUModel}, true},
+		{"a type with its CPU model before the type", "",
+			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelGCPMachineFamily: "e2"}, []string{"e2", "e2@Intel-6-79"},
+			Match{"e2@Intel-6-79", LabelGCPMachineFamily + "," + LabelOwnCPUModel}, true},
+		{"the CPU model of a type by Node Feature Discovery", "",
+			map[string]string{LabelCPUVendor: "Intel", LabelCPUFamily: "6", LabelCPUModel: "79", LabelGCPMachineFamily: "e2"}, []string{"e2", "e2@Intel-6-79"},
+			Match{"e2@Intel-6-79", LabelGCPMachineFamily + "," + LabelCPUModel}, true},
+		{"a type whose CPU model has no ratio of its own", "",
+			map[string]string{LabelOwnCPUModel: "Intel-6-143", LabelGCPMachineFamily: "e2"}, []string{"e2", "e2@Intel-6-79"},
+			Match{"e2", LabelGCPMachineFamily}, true},
+		{"a type whose CPU model is not known", "",
+			map[string]string{LabelGCPMachineFamily: "e2"}, []string{"e2", "e2@Intel-6-79"},
+			Match{"e2", LabelGCPMachineFamily}, true},
+		{"a type comes before the CPU model of a later one", "",
+			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelGCPMachineFamily: "e2", LabelInstanceType: "e2-standard-8"}, []string{"e2", "e2-standard-8@Intel-6-79"},
+			Match{"e2", LabelGCPMachineFamily}, true},
+		{"the CPU model of a derived family", "",
+			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelInstanceType: "e2-standard-8"}, []string{"e2", "e2@Intel-6-79"},
+			Match{"e2@Intel-6-79", LabelInstanceType + "," + LabelOwnCPUModel}, true},
+		{"a CPU model has none of its own", "",
+			map[string]string{LabelOwnCPUModel: "Intel-6-79"}, []string{"Intel-6-79@Intel-6-79"},
+			Match{"Intel-6-79", LabelOwnCPUModel}, false},
+		{"none known: the first is named without its CPU model", "",
+			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelGCPMachineFamily: "x9"}, []string{"n4"}, Match{"x9", LabelGCPMachineFamily}, false},
+		{"a chosen label with the CPU model", "pool",
+			map[string]string{"pool": "fast", LabelOwnCPUModel: "Intel-6-79"}, []string{"fast", "fast@Intel-6-79"}, Match{"fast@Intel-6-79", "pool," + LabelOwnCPUModel}, true},
+		{"a chosen label whose CPU model has no ratio of its own", "pool",
+			map[string]string{"pool": "fast", LabelOwnCPUModel: "Intel-6-79"}, []string{"fast"}, Match{"fast", "pool"}, true},
+		{"a CPU model does not stand for a chosen label", "pool",
+			map[string]string{LabelOwnCPUModel: "Intel-6-79"}, []string{"Intel-6-79", "@Intel-6-79"}, Match{}, false},
 		{"architecture last", "",
 			map[string]string{LabelArch: "arm64", LabelInstanceType: "t2a-standard-1"}, []string{"arm64", "t2a"},
 			Match{"t2a", LabelInstanceType}, true},
@@ -68,18 +104,55 @@ func TestFamilyOfMachineFamilyWithDashes(t *testing.T) {
 		"m7i-flex.large": "m7i-flex", "u-6tb1.metal": "u-6tb1", "c3-standard-4-lssd": "c3",
 		"custom": "", "": "", ".large": "", "-x": "",
 	} {
-		if got := family(in); got != want {
-			t.Errorf("family(%q) = %q, want %q", in, got, want)
+		if got := Family(in); got != want {
+			t.Errorf("Family(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
-func TestLabelsNamesEachOnce(t *testing.T) {
-	if got := New("pool").Labels(); !slices.Equal(got, []string{"pool"}) {
-		t.Errorf("chosen label: %v", got)
+func TestEveryLabelThatCanChangeTheTypeIsListedOnce(t *testing.T) {
+	models := []string{LabelOwnCPUModel, LabelCPUVendor, LabelCPUFamily, LabelCPUModel}
+	for _, tc := range []struct {
+		label         string
+		want, telling []string
+	}{
+		{"pool", append([]string{"pool"}, models...), []string{"pool"}},
+		{"",
+			slices.Concat([]string{LabelGCPMachineFamily, LabelAWSFamily, LabelAzureSeries}, models, []string{LabelInstanceType, LabelArch}),
+			[]string{LabelGCPMachineFamily, LabelAWSFamily, LabelAzureSeries, LabelOwnCPUModel, LabelCPUModel, LabelInstanceType, LabelArch}},
+	} {
+		r := New(tc.label)
+		if got := r.Labels(); !slices.Equal(got, tc.want) {
+			t.Errorf("%q reads %v, want %v", tc.label, got, tc.want)
+		}
+		if got := r.TellingLabels(); !slices.Equal(got, tc.telling) {
+			t.Errorf("%q is told by %v, want %v", tc.label, got, tc.telling)
+		}
 	}
-	got := New("").Labels()
-	if got[0] != LabelGCPMachineFamily || got[len(got)-1] != LabelArch || len(slices.Compact(slices.Sorted(slices.Values(got)))) != len(got) {
-		t.Errorf("default labels: %v", got)
+}
+
+func BenchmarkResolve(b *testing.B) {
+	gke := map[string]string{LabelGCPMachineFamily: "e2", LabelInstanceType: "e2-standard-8", LabelArch: "amd64", "kubernetes.io/os": "linux",
+		"topology.kubernetes.io/zone": "europe-west1-b", "topology.kubernetes.io/region": "europe-west1", "cloud.google.com/gke-nodepool": "main",
+		"kubernetes.io/hostname": "gke-main-1", "cloud.google.com/gke-boot-disk": "pd-balanced", "cloud.google.com/gke-os-distribution": "cos"}
+	measured := maps.Clone(gke)
+	measured[LabelOwnCPUModel] = "Intel-6-79"
+	for _, bc := range []struct {
+		name   string
+		labels map[string]string
+		known  string
+	}{
+		{"no CPU model", gke, "e2"},
+		{"CPU model without a ratio", measured, "e2"},
+		{"CPU model with a ratio", measured, "e2@Intel-6-79"},
+		{"unknown", gke, "n4"},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			known := map[string]bool{bc.known: true}
+			b.ReportAllocs()
+			for b.Loop() {
+				New("").Resolve(bc.labels, func(s string) bool { return known[s] })
+			}
+		})
 	}
 }

@@ -31,12 +31,13 @@ func TestWhatIsWrittenIsReadAsTheSame(t *testing.T) {
 	to := int64(0)
 	c := content{
 		overrides: map[string]ratios.Ratio{
-			"n4":  {CPUPerf: 1.3, MemoryPerf: 1e-7, Provenance: ratios.Provenance{Source: Source, UpdateTime: began, Author: "größer: - 'x' \"y\" #z", Reason: "<&>"}, ExpireTime: began},
-			"1e3": {CPUPerf: 1e21, MemoryPerf: 3, Provenance: ratios.Provenance{Source: Source}},
-			"yes": {CPUPerf: 0.1, MemoryPerf: 3, Provenance: ratios.Provenance{Source: Source}},
+			"n4":            {CPUPerf: 1.3, MemoryPerf: 1e-7, Provenance: ratios.Provenance{Source: Source, UpdateTime: began, Author: "größer: - 'x' \"y\" #z", Reason: "<&>"}, ExpireTime: began},
+			"1e3":           {CPUPerf: 1e21, MemoryPerf: 3, Provenance: ratios.Provenance{Source: Source}},
+			"e2@Intel-6-79": {CPUPerf: 0.5, MemoryPerf: 1, Provenance: ratios.Provenance{Source: Source}},
+			"yes":           {CPUPerf: 0.1, MemoryPerf: 3, Provenance: ratios.Provenance{Source: Source}},
 		},
 		changes: []Change{
-			{Number: 7, Time: began, Author: "größer: - 'x' \"y\" #z", Reason: "<&>", Deltas: []Delta{{"1e3", nil, &Value{1e21, 1e-7, began}}, {"n4", &Value{CPUPerf: 1, MemoryPerf: 1}, nil}}},
+			{Number: 7, Time: began, Author: "größer: - 'x' \"y\" #z", Reason: "<&>", Deltas: []Delta{{"1e3", nil, &Value{1e21, 1e-7, began}}, {"e2@Intel-6-79", nil, &Value{CPUPerf: 0.5, MemoryPerf: 1}}, {"n4", &Value{CPUPerf: 1, MemoryPerf: 1}, nil}}},
 			{Number: 8, Time: began, Deltas: []Delta{{"n4", nil, nil}}, RollbackTo: &to},
 		},
 	}
@@ -97,6 +98,7 @@ func TestWhatIsWrongWithAnOverrideIsSaidWithItsPath(t *testing.T) {
 		{"a second document", map[string]string{Key: "overrides: {}\n---\n"}, "overrides.yaml: want one YAML document"},
 		{"no performance", map[string]string{Key: "overrides: {n4: {cpuPerf: 1}}"}, "overrides.n4.memPerf: must be set to a finite number above 0"},
 		{"no name of a node type", map[string]string{Key: "overrides: {-n4: {cpuPerf: 1, memPerf: 1}}"}, "overrides.-n4.nodeType: must be one that a node can have"},
+		{"no CPU model", map[string]string{Key: "overrides: {n4@: {cpuPerf: 1, memPerf: 1}}"}, `overrides.n4@.nodeType: must be one that a node can have: a node type and a CPU model`},
 		{"no time", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, expireTime: soon}}"}, `overrides.n4.expireTime: want a time such as "2026-11-21T01:02:03Z", got "soon"`},
 		{"two lines", map[string]string{Key: `overrides: {n4: {cpuPerf: 1, memPerf: 1, reason: "a\nb"}}`}, "overrides.n4.reason: must be one line"},
 		{"two faults", map[string]string{Key: "overrides: {n4: {memPerf: 1}, c3: {cpuPerf: 1}}"}, "overrides.c3.memPerf: must be set to a finite number above 0; overrides.n4.cpuPerf: "},

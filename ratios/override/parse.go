@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
 // Bounds of texts, in bytes. Names of callers can be longer than what people say
@@ -104,12 +103,12 @@ func faults(nodeType string, r ratios.Ratio) []*FieldError {
 }
 
 // nodeTypeProblem returns what is wrong with the name of a node type, empty if
-// nothing is: it must be a label value, for no node could have it otherwise.
+// nothing is.
 func nodeTypeProblem(nodeType string) string {
 	if nodeType == "" {
 		return "must be set"
 	}
-	if problems := validation.IsValidLabelValue(nodeType); len(problems) > 0 {
+	if problems := nodetype.NameProblems(nodeType); len(problems) > 0 {
 		return "must be one that a node can have: " + strings.Join(problems, ", ")
 	}
 	return ""

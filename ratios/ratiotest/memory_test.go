@@ -27,3 +27,18 @@ func TestMemoryKeepsTheContract(t *testing.T) {
 		}
 	})
 }
+
+func TestARelativeMemoryKeepsTheContract(t *testing.T) {
+	Run(t, func(*testing.T) Source {
+		m := NewMemory("memory", ratios.Update{Layer: &ratios.Layer{RelativeTo: "n2d"}})
+		return Source{
+			Provider: m, Optional: true, RelativeTo: "n2d",
+			Write: func(l *ratios.Layer) {
+				ratio := ratios.Ratio{CPUPerf: l.Ratios["n4"].CPUPerf, Provenance: ratios.Provenance{Source: "memory"}}
+				m.Set(ratios.Update{Layer: &ratios.Layer{RelativeTo: "n2d", Ratios: map[string]ratios.Ratio{"n4": ratio}}})
+			},
+			Break:  func() { m.Set(ratios.Update{Err: errors.New("bad")}) },
+			Remove: func() { m.Set(ratios.Update{Err: errors.New("gone")}) },
+		}
+	})
+}

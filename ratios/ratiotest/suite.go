@@ -30,10 +30,24 @@ type Source struct {
 	Optional bool
 	// OnlyRatios tells that the source knows no baseline and no bounds.
 	OnlyRatios bool
+	// RelativeTo is the node type, one of those that are written, that the ratios
+	// are relative to and that the source says nothing of; it leaves performances
+	// of memory to others. Empty if the ratios are in the unit of all sources.
+	RelativeTo string
 }
 
 // says is what a layer comes to that was written to the source.
 func (s *Source) says(l *ratios.Layer) *ratios.Layer {
+	if s.RelativeTo != "" {
+		relative := &ratios.Layer{Ratios: map[string]ratios.Ratio{}}
+		for name, r := range l.Ratios {
+			if name != s.RelativeTo {
+				relative.RelativeTo = s.RelativeTo // Of no ratios it means nothing.
+				relative.Ratios[name] = ratios.Ratio{CPUPerf: r.CPUPerf}
+			}
+		}
+		return relative
+	}
 	if s.OnlyRatios {
 		return &ratios.Layer{Ratios: l.Ratios}
 	}
@@ -49,7 +63,9 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 		s := newSource(t)
 		r := start(t, s)
 		if s.Optional {
-			r.awaitLayer(&ratios.Layer{})
+			r.await("a layer that says nothing", func(u ratios.Update) bool {
+				return u.Layer != nil && cmp.Equal(&ratios.Layer{RelativeTo: u.Layer.RelativeTo}, u.Layer, asWritten)
+			})
 		} else {
 			r.awaitError()
 		}

@@ -71,6 +71,12 @@ var methods = map[string]Method{
 	pb.PauseService_Resume_FullMethodName:    {Rights: []Right{EndPauses, EndRestores}, Namespaced: true, only: resumeRights},
 	pb.PauseService_ListHolds_FullMethodName: namespaced("list", "holds"),
 
+	pb.BenchmarkService_IngestSamples_FullMethodName:   cluster("create", "samples"),
+	pb.BenchmarkService_ListBenchmarks_FullMethodName:  cluster("list", "benchmarks"),
+	pb.BenchmarkService_ListFeeds_FullMethodName:       cluster("list", "feeds"),
+	pb.BenchmarkService_GetSuggestion_FullMethodName:   cluster("get", "suggestions"),
+	pb.BenchmarkService_ListSuggestions_FullMethodName: cluster("list", "suggestions"),
+
 	healthv1.Health_Check_FullMethodName: {Exempt: true},
 	healthv1.Health_List_FullMethodName:  {Exempt: true},
 	healthv1.Health_Watch_FullMethodName: {Exempt: true},

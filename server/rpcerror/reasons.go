@@ -43,7 +43,7 @@ var (
 	HoldsRefused     = of(codes.FailedPrecondition, "HOLDS_REFUSED", "the API server refuses to have that ConfigMap changed; the message says why").about("holds")
 	TooManyHolds     = of(codes.ResourceExhausted, "TOO_MANY_HOLDS", "there is no room for another hold; hold namespaces instead of pods")
 	HeldByWiderScope = of(codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", "the pods to resume have no hold of their own, a wider one covers them; the message names it").about("scope")
-	ReadOnly         = of(codes.FailedPrecondition, "READ_ONLY", "the server runs with `--dry-run`, holds nothing and sets no ratios").about("server")
+	ReadOnly         = of(codes.FailedPrecondition, "READ_ONLY", "the server runs with `--dry-run`, holds nothing, sets no ratios and keeps no samples").about("server")
 )
 
 // No ratio can be set.
@@ -58,4 +58,13 @@ var (
 	EtagMismatch      = of(codes.Aborted, "ETAG_MISMATCH", "somebody else was faster; the metadata have the present `etag` of the `nodeType`, or the `newestChange`")
 	BaselineInUse     = of(codes.FailedPrecondition, "BASELINE_IN_USE", "a baseline would have no ratio, for no other source names it").about("ratio")
 	ChangeNotKept     = of(codes.OutOfRange, "CHANGE_NOT_KEPT", "the change to go back to is not kept any more, or never was")
+)
+
+// Benchmarks cannot be told, or samples not be kept.
+var (
+	BenchmarksDisabled = of(codes.FailedPrecondition, "BENCHMARKS_DISABLED", "the server runs without the source `benchmark` (`--ratio-sources`)").about("server")
+	BenchmarksNotReady = of(codes.Unavailable, "BENCHMARKS_NOT_READY", "what was measured is not read yet; the message says what is missing")
+	NoSuggestion       = of(codes.NotFound, "NO_SUGGESTION", "no benchmark tells anything of the node type")
+	SamplesNotWritable = of(codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "a ConfigMap to keep samples in does not exist, is bad, or the API server refuses to have it changed; the message says which, and `deploy/base` has them").about("samples")
+	SamplesNotStored   = of(codes.Unavailable, "SAMPLES_NOT_STORED", "samples cannot be written now; send all of them again, those that were stored are known")
 )

@@ -99,11 +99,14 @@ func byName[D protoreflect.Descriptor](a, b D) int {
 }
 
 func (d document) method(m protoreflect.MethodDescriptor) {
-	stream := ""
-	if m.IsStreamingServer() {
-		stream = "a stream of "
+	d.printf("\n### %s\n\n%s%s → %s%s\n\n%s\n", m.Name(), streamOf(m.IsStreamingClient()), link(m.Input()), streamOf(m.IsStreamingServer()), link(m.Output()), comment(m))
+}
+
+func streamOf(many bool) string {
+	if many {
+		return "a stream of "
 	}
-	d.printf("\n### %s\n\n%s → %s%s\n\n%s\n", m.Name(), link(m.Input()), stream, link(m.Output()), comment(m))
+	return ""
 }
 
 func (d document) message(m protoreflect.MessageDescriptor) {

@@ -54,6 +54,7 @@ func TestJourneys(t *testing.T) {
 	t.Run("resizectl", c.resizectl)
 	t.Run("replicas do as one", c.replicas)
 	t.Run("a server that others can reach asks who calls", c.secured)
+	t.Run("ratios are measured", c.benchmarks)
 	t.Run("the examples of the documentation", c.documentation)
 }
 

@@ -30,15 +30,7 @@ func (c *cluster) secured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: c.serviceAccount(t), Args: []string{
-		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile,
-		"--client-ca-file", filepath.Join(c.Dir, "pki", "ca.crt"),
-	}})
-	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
-	defer cancel()
-	if err := s.WaitReady(ctx); err != nil {
-		t.Fatal(err)
-	}
+	s := c.serveSecured(t, cert)
 	viewer := c.person(t, people, "viewer", "workload-resizer-viewer")
 	editor := c.person(t, people, "editor", "workload-resizer-editor")
 
@@ -109,6 +101,21 @@ func (c *cluster) secured(t *testing.T) {
 		})
 	})
 	t.Run("the plugin of kubectl finds it in the cluster", func(t *testing.T) { c.throughTheCluster(t, s, cert) })
+}
+
+// serveSecured starts a server with a certificate, and waits until it is ready.
+func (c *cluster) serveSecured(t *testing.T, cert localcluster.Certificate, args ...string) *localcluster.Server {
+	t.Helper()
+	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: c.serviceAccount(t), Args: append([]string{
+		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile,
+		"--client-ca-file", filepath.Join(c.Dir, "pki", "ca.crt"),
+	}, args...)})
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	if err := s.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // throughTheCluster asks a server by a kubeconfig alone: the user is known by the
@@ -208,12 +215,20 @@ func (c *cluster) person(t *testing.T, namespace, name, role string) string {
 			t.Error(err)
 		}
 	})
-	token, err := c.client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name,
-		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{"workload-resizer.io"}}}, metav1.CreateOptions{})
+	return c.tokenFile(t, namespace, name, nil)
+}
+
+// tokenFile returns a file with a token of a ServiceAccount for the server, bound
+// to an object if one is given.
+func (c *cluster) tokenFile(t *testing.T, namespace, account string, bound *authenticationv1.BoundObjectReference) string {
+	t.Helper()
+	token, err := c.client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{Audiences: []string{"workload-resizer.io"}, BoundObjectRef: bound},
+	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), name)
+	path := filepath.Join(t.TempDir(), account)
 	if err := os.WriteFile(path, []byte(token.Status.Token), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -885,7 +885,9 @@ type Plan struct {
 	Node string `protobuf:"bytes,4,opt,name=node,proto3" json:"node,omitempty"`
 	// The type of that node; empty if the node is not known or not labelled.
 	NodeType string `protobuf:"bytes,5,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The node label that gave the type.
+	// The node label that gave the type, e.g. "cloud.google.com/machine-family". Where
+	// the type has a CPU model ("e2@Intel-6-79"), the label that gave the model
+	// follows after a comma.
 	NodeTypeLabel string `protobuf:"bytes,6,opt,name=node_type_label,json=nodeTypeLabel,proto3" json:"node_type_label,omitempty"`
 	// The node type that the requests are written for.
 	BaselineNodeType string `protobuf:"bytes,7,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`

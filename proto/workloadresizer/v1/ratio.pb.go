@@ -1873,9 +1873,9 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\tnode_type\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\"_\n" +
 	"\x10GetRatioResponse\x12/\n" +
 	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\tR\brevision\"\xf0\x03\n" +
-	"\x05Ratio\x12R\n" +
-	"\tnode_type\x18\x01 \x01(\tB5\xbaH2r0\x10\x01\x18?2*^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$R\bnodeType\x12+\n" +
+	"\brevision\x18\x02 \x01(\tR\brevision\"\xf1\x03\n" +
+	"\x05Ratio\x12S\n" +
+	"\tnode_type\x18\x01 \x01(\tB6\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x12+\n" +
 	"\bcpu_perf\x18\x02 \x01(\x01B\x10\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00R\acpuPerf\x121\n" +
 	"\vmemory_perf\x18\x03 \x01(\x01B\x10\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00R\n" +
 	"memoryPerf\x12\x1d\n" +
@@ -1938,9 +1938,9 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x19BatchUpdateRatiosResponse\x121\n" +
 	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x127\n" +
 	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
-	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\x93\x02\n" +
-	"\x12DeleteRatioRequest\x12R\n" +
-	"\tnode_type\x18\x01 \x01(\tB5\xbaH2r0\x10\x01\x18?2*^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$R\bnodeType\x12\x1b\n" +
+	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\x94\x02\n" +
+	"\x12DeleteRatioRequest\x12S\n" +
+	"\tnode_type\x18\x01 \x01(\tB6\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x12\x1b\n" +
 	"\x04etag\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x04etag\x12#\n" +
 	"\rallow_missing\x18\x03 \x01(\bR\fallowMissing\x12#\n" +
 	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\x12 \n" +

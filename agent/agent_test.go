@@ -1,0 +1,198 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/cpuset"
+
+	"github.com/workload-resizer/workload-resizer/agent/deliver"
+	"github.com/workload-resizer/workload-resizer/agent/kernel"
+	"github.com/workload-resizer/workload-resizer/agent/machine"
+	"github.com/workload-resizer/workload-resizer/agent/measure"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// lab is an agent's node and whoever gets its samples.
+type lab struct {
+	began  time.Time
+	runs   []string // "full" or "spot", after how many hours.
+	single float64
+	busy   int // How many runs are yet disturbed.
+	refuse []error
+	got    []sample.Sample
+	said   bytes.Buffer
+}
+
+func (l *lab) result(kind string, all float64) (Results, error) {
+	l.runs = append(l.runs, kind+"@"+time.Since(l.began).Truncate(time.Hour).String())
+	if l.busy > 0 {
+		l.busy--
+		return Results{}, errors.New("busy")
+	}
+	return Results{Scores: []measure.Score{{Kernel: kernel.All()[0], All: all, Single: l.single, Spread: 0.004, Disturbed: 0.25, Runs: 5}}}, nil
+}
+
+func (l *lab) Full(context.Context) (Results, error) { return l.result("full", 2*l.single) }
+func (l *lab) Spot(context.Context) (Results, error) { return l.result("spot", 0) }
+
+func (l *lab) deliver(_ context.Context, samples []sample.Sample) error {
+	if len(l.refuse) > 0 {
+		err := l.refuse[0]
+		l.refuse = l.refuse[1:]
+		return err
+	}
+	l.got = append(l.got, samples...)
+	return nil
+}
+
+func (l *lab) agent(file string) *Agent {
+	return New(Config{
+		Node: "n4-1", NodeType: "n4", Machine: machine.Machine{CPUModel: "AMD-25-1", CPUs: cpuset.New(0, 1), Online: cpuset.New(0, 1, 2, 3), Quota: 0.5},
+		Measure: l, Deliver: l.deliver, Summary: &l.said, MemoryFile: file,
+	})
+}
+
+// stay runs the agent for a time.
+func (l *lab) stay(t *testing.T, a *Agent, d time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	if err := a.Stay(ctx, 24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func in(t *testing.T, test func(t *testing.T, l *lab)) {
+	synctest.Test(t, func(t *testing.T) { test(t, &lab{began: time.Now(), single: 100}) })
+}
+
+func (l *lab) expect(t *testing.T, kinds ...string) {
+	t.Helper()
+	var got []string
+	for _, run := range l.runs {
+		kind, _, _ := strings.Cut(run, "@")
+		got = append(got, kind)
+	}
+	if !slices.Equal(got, kinds) {
+		t.Errorf("ran %v, want %v", l.runs, kinds)
+	}
+}
+
+func TestStay(t *testing.T) {
+	const day = 24 * time.Hour
+	t.Run("full at the start, then a spot check at most daily", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.stay(t, l.agent(""), 60*time.Hour)
+			l.expect(t, "full", "spot", "spot")
+			if l.runs[0] != "full@0s" || len(l.got) != 3 || l.got[0].Spot || !l.got[1].Spot {
+				t.Errorf("ran %v, got %v", l.runs, l.got)
+			}
+		})
+	})
+	t.Run("a spot check that differs makes the next run full, and that is the measure then", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			a := l.agent("")
+			l.stay(t, a, time.Hour)
+			l.single = 89
+			l.stay(t, a, 4*day+day/2)
+			if len(l.runs) < 4 || l.runs[1][:4] != "spot" || l.runs[2][:4] != "full" || l.runs[3][:4] != "spot" {
+				t.Errorf("ran %v", l.runs)
+			}
+		})
+	})
+	t.Run("a restart is no reason to measure again", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			file := filepath.Join(t.TempDir(), "state.json")
+			l.stay(t, l.agent(file), time.Hour)
+			l.stay(t, l.agent(file), time.Hour)
+			l.expect(t, "full")
+			l.stay(t, l.agent(file), day)
+			l.expect(t, "full", "spot")
+		})
+	})
+	t.Run("a doubted run is not forgotten by a restart", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			file := filepath.Join(t.TempDir(), "state.json")
+			l.stay(t, l.agent(file), time.Hour)
+			l.single = 111
+			l.stay(t, l.agent(file), day)
+			l.stay(t, l.agent(file), day+day/4)
+			l.expect(t, "full", "spot", "full")
+		})
+	})
+	t.Run("a busy node is tried again, less and less often", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.busy = 3
+			l.stay(t, l.agent(""), 3*time.Hour)
+			l.expect(t, "full", "full", "full", "full")
+			if len(l.got) != 1 {
+				t.Errorf("got %v", l.got)
+			}
+		})
+	})
+	t.Run("what was not delivered is, without another run", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.refuse = []error{errors.New("away"), errors.New("away")}
+			l.stay(t, l.agent(""), 12*time.Hour)
+			l.expect(t, "full")
+			if len(l.got) != 1 {
+				t.Errorf("got %v", l.got)
+			}
+		})
+	})
+	t.Run("what is rejected is not sent again", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.refuse = []error{&deliver.RejectedError{}}
+			l.stay(t, l.agent(""), 12*time.Hour)
+			l.expect(t, "full")
+			if len(l.got) != 0 || !strings.Contains(l.said.String(), "rejects samples") {
+				t.Errorf("got %v, said %s", l.got, l.said.String())
+			}
+		})
+	})
+}
+
+func TestOnceMakesSamplesThatAreValidAndSaysWhatItMeasured(t *testing.T) {
+	in(t, func(t *testing.T, l *lab) {
+		if err := l.agent("").Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(l.got) != 1 {
+			t.Fatalf("got %v", l.got)
+		}
+		s := l.got[0]
+		if faults := s.Validate(time.Now()); len(faults) > 0 {
+			t.Error(faults)
+		}
+		if s.Score != 200 || s.SingleThread != 100 || s.Threads != 2 || s.VCPUs != 2 || s.Runs != 5 || s.Benchmark != "bench-node:json" || s.CPUModel != "AMD-25-1" {
+			t.Errorf("got %+v", s)
+		}
+		for _, line := range []string{"2 of 4 vCPUs (0-1)", "the CPU quota is 0.5 CPUs; scores are by CPU time", "bench-node:json", "0.4 %      5        25 %"} {
+			if !strings.Contains(l.said.String(), line) {
+				t.Errorf("does not say %q:\n%s", line, l.said.String())
+			}
+		}
+	})
+}
+
+func TestIDsTellNodesRunsAndBenchmarksApartAndNothingElse(t *testing.T) {
+	now := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
+	long := strings.Repeat("n", 253)
+	same := id(long, now, "bench-node:memory-bandwidth")
+	if same != id(long, now, "bench-node:memory-bandwidth") || len(same) > 128 {
+		t.Errorf("id %q", same)
+	}
+	for _, other := range []string{id("n", now, "bench-node:memory-bandwidth"), id(long, now.Add(1), "bench-node:memory-bandwidth"), id(long, now, "bench-node:json")} {
+		if other == same {
+			t.Errorf("%q twice", same)
+		}
+	}
+}

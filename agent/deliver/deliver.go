@@ -1,0 +1,128 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+const (
+	// patience is for how long it is tried.
+	patience = 5 * time.Minute
+	// callTimeout is how long one try may take.
+	callTimeout = 30 * time.Second
+)
+
+// RejectedError is why samples will never be taken.
+type RejectedError struct{ reasons []string }
+
+// Error implements error.
+func (e *RejectedError) Error() string {
+	return "the server rejects samples: " + strings.Join(e.reasons, "; ")
+}
+
+// Sender sends the samples of one node.
+type Sender struct {
+	Client workloadresizerv1.BenchmarkServiceClient
+	Node   string
+}
+
+// Send sends samples until the server has taken all of them, for some minutes. It
+// returns a *RejectedError for those that it will not take, and another error if
+// it may work later: a sample that is sent twice counts once.
+func (s *Sender) Send(ctx context.Context, samples []sample.Sample) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	pause := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 30 * time.Second}
+	var rejected []string
+	for pending := messages(s.Node, samples); ; {
+		response, err := s.call(ctx, pending)
+		switch {
+		case err == nil:
+			var reasons []string
+			pending, reasons = sift(pending, response)
+			rejected = append(rejected, reasons...)
+			if len(pending) == 0 {
+				return errorOf(rejected)
+			}
+			err = fmt.Errorf("the server does not know node %q yet", s.Node)
+		case !mayWork(err):
+			return fmt.Errorf("send samples: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("send samples: %w, tried for %v", err, patience)
+		case <-time.After(pause.Step()):
+		}
+	}
+}
+
+func (s *Sender) call(ctx context.Context, pending []*workloadresizerv1.BenchmarkSample) (*workloadresizerv1.IngestSamplesResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	stream, err := s.Client.IngestSamples(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Where that fails, the answer says why.
+	_ = stream.Send(&workloadresizerv1.IngestSamplesRequest{Samples: pending})
+	return stream.CloseAndRecv()
+}
+
+// mayWork tells that the same call may work later.
+func mayWork(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Aborted:
+		return true
+	}
+	return false
+}
+
+// sift returns the samples to send once more, and why others are rejected.
+func sift(sent []*workloadresizerv1.BenchmarkSample, response *workloadresizerv1.IngestSamplesResponse) (again []*workloadresizerv1.BenchmarkSample, rejected []string) {
+	for _, e := range response.GetErrors() {
+		if e.GetCode() == workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN && e.GetIndex() >= 0 && e.GetIndex() < int64(len(sent)) {
+			again = append(again, sent[e.GetIndex()])
+			continue
+		}
+		rejected = append(rejected, strings.TrimSpace(fmt.Sprintf("%s: %s %s", e.GetId(), e.GetField(), e.GetMessage())))
+	}
+	return again, rejected
+}
+
+func errorOf(rejected []string) error {
+	if len(rejected) == 0 {
+		return nil
+	}
+	return &RejectedError{rejected}
+}
+
+// Rejected tells that samples will never be taken.
+func Rejected(err error) bool {
+	var rejected *RejectedError
+	return errors.As(err, &rejected)
+}
+
+// messages are samples of the node: the server knows what type it is.
+func messages(node string, samples []sample.Sample) []*workloadresizerv1.BenchmarkSample {
+	all := make([]*workloadresizerv1.BenchmarkSample, len(samples))
+	for i := range samples {
+		s := &samples[i]
+		all[i] = &workloadresizerv1.BenchmarkSample{
+			Id: s.ID, Node: node, CpuModel: s.CPUModel, Benchmark: s.Benchmark, Version: s.Version,
+			Score: s.Score, Unit: s.Unit, Vcpus: int32(s.VCPUs), Threads: int32(s.Threads), SingleThreadScore: s.SingleThread,
+			Runs: int32(s.Runs), MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
+		}
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+package deliver
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// answer is what the server says to one call.
+type answer struct {
+	err    error
+	errors []*workloadresizerv1.SampleError
+}
+
+// scripted gives its answers one after the other, the last again and again.
+type scripted struct {
+	workloadresizerv1.UnimplementedBenchmarkServiceServer
+	answers []answer
+	got     [][]*workloadresizerv1.BenchmarkSample
+}
+
+func (s *scripted) IngestSamples(stream grpc.ClientStreamingServer[workloadresizerv1.IngestSamplesRequest, workloadresizerv1.IngestSamplesResponse]) error {
+	request, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	s.got = append(s.got, request.GetSamples())
+	a := s.answers[0]
+	if len(s.answers) > 1 {
+		s.answers = s.answers[1:]
+	}
+	if a.err != nil {
+		return a.err
+	}
+	return stream.SendAndClose(&workloadresizerv1.IngestSamplesResponse{Errors: a.errors})
+}
+
+func rejection(index int64, code workloadresizerv1.SampleErrorCode) *workloadresizerv1.SampleError {
+	return &workloadresizerv1.SampleError{Index: index, Id: "b", Code: code, Field: "score", Message: "must be above 0"}
+}
+
+func TestSend(t *testing.T) {
+	const (
+		unknown = workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN
+		invalid = workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_INVALID
+	)
+	unavailable := answer{err: status.Error(codes.Unavailable, "SAMPLES_NOT_STORED")}
+	unknownBoth := answer{errors: []*workloadresizerv1.SampleError{rejection(0, unknown), rejection(1, unknown)}}
+	for _, tc := range []struct {
+		name     string
+		answers  []answer
+		sent     []int // Samples per call; the first calls count.
+		says     string
+		rejected bool
+	}{
+		{"all are taken", []answer{{}}, []int{2}, "", false},
+		{"a server that starts anew is asked again", []answer{unavailable, unavailable, {}}, []int{2, 2, 2}, "", false},
+		{"a node that is not known yet, too", []answer{unknownBoth, {}}, []int{2, 2}, "", false},
+		{"only what was not taken is sent again", []answer{{errors: []*workloadresizerv1.SampleError{rejection(1, unknown)}}, {}}, []int{2, 1}, "", false},
+		{"what is rejected is not sent again", []answer{{errors: []*workloadresizerv1.SampleError{rejection(1, invalid)}}}, []int{2}, "b: score must be above 0", true},
+		{"nor where others are", []answer{{errors: []*workloadresizerv1.SampleError{rejection(0, invalid), rejection(1, unknown)}}, {}}, []int{2, 1}, "rejects samples", true},
+		{"what will not work is not tried again", []answer{{err: status.Error(codes.PermissionDenied, "you may not")}}, []int{2}, "you may not", false},
+		{"a node that stays unknown", []answer{unknownBoth}, []int{2, 2, 2}, `does not know node "n4-1" yet, tried for 5m0s`, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &scripted{answers: tc.answers}
+				sender := &Sender{Client: connect(t, server), Node: "n4-1"}
+				began := time.Now()
+				err := sender.Send(t.Context(), []sample.Sample{{ID: "a"}, {ID: "b"}})
+				if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) || Rejected(err) != tc.rejected {
+					t.Errorf("got %v", err)
+				}
+				for i, n := range tc.sent {
+					if i >= len(server.got) || len(server.got[i]) != n {
+						t.Fatalf("call %d of %v", i, server.got)
+					}
+				}
+				if took := time.Since(began); took > patience+callTimeout {
+					t.Errorf("took %v", took)
+				}
+				if s := server.got[0][0]; s.GetNode() != "n4-1" || s.GetNodeType() != "" || s.GetMachine() != "" {
+					t.Errorf("sent %v", s)
+				}
+			})
+		})
+	}
+}
+
+// connect returns a client of the server over a connection in memory.
+func connect(t *testing.T, s *scripted) workloadresizerv1.BenchmarkServiceClient {
+	listener := bufconn.Listen(1 << 20)
+	server := grpc.NewServer()
+	workloadresizerv1.RegisterBenchmarkServiceServer(server, s)
+	go func() { _ = server.Serve(listener) }()
+	conn, err := grpc.NewClient("passthrough:///test", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return listener.Dial() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(); server.Stop() })
+	return workloadresizerv1.NewBenchmarkServiceClient(conn)
+}

@@ -1,0 +1,27 @@
+package kernel
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// textBytes is the size of the text that kernels read.
+const textBytes = 128 << 10
+
+// logText is what a server would log: lines that repeat themselves as much as
+// those of logs do.
+func logText() []byte {
+	r := random()
+	paths := []string{"/", "/healthz", "/api/v1/orders", "/api/v1/orders/%d", "/static/app-%d.js", "/login"}
+	var b bytes.Buffer
+	for b.Len() < textBytes {
+		path := paths[r.IntN(len(paths))]
+		if bytes.Contains([]byte(path), []byte("%d")) {
+			path = fmt.Sprintf(path, r.IntN(100_000))
+		}
+		fmt.Fprintf(&b, "10.%d.%d.%d - [21/Nov/2026:%02d:%02d:%02d +0000] \"GET %s HTTP/1.1\" %d %d %.3f\n",
+			r.IntN(256), r.IntN(256), r.IntN(256), r.IntN(24), r.IntN(60), r.IntN(60), path, 200+100*r.IntN(4), r.IntN(50_000), r.Float64())
+	}
+	b.Truncate(textBytes)
+	return b.Bytes()
+}

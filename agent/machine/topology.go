@@ -1,0 +1,50 @@
+package machine
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/cpuset"
+)
+
+// topology tells how many vCPUs share a core, the most there are, with how many of
+// cpus each of them does, and how large the last-level caches of all CPUs are
+// together.
+func topology(text func(string) string, cpus cpuset.CPUSet) (threadsPerCore int, sharing []int, cacheBytes int64) {
+	seen := map[string]bool{}
+	for _, cpu := range cpus.List() {
+		dir := "sys/devices/system/cpu/cpu" + strconv.Itoa(cpu)
+		if siblings, err := cpuset.Parse(text(dir + "/topology/thread_siblings_list")); err == nil && !siblings.IsEmpty() {
+			threadsPerCore = max(threadsPerCore, siblings.Size())
+			sharing = append(sharing, siblings.Intersection(cpus).Size())
+		}
+		level, size, shared := 0, int64(0), ""
+		for index := 0; ; index++ {
+			cache := dir + "/cache/index" + strconv.Itoa(index)
+			l, err := strconv.Atoi(text(cache + "/level"))
+			if err != nil {
+				break
+			}
+			if l > level {
+				level, size, shared = l, kibibytes(text(cache+"/size")), text(cache+"/shared_cpu_list")
+			}
+		}
+		if !seen[shared] {
+			seen[shared] = true
+			cacheBytes += size
+		}
+	}
+	if len(sharing) != cpus.Size() {
+		sharing = nil // Of some it is not known.
+	}
+	return threadsPerCore, sharing, cacheBytes
+}
+
+// kibibytes reads e.g. "32768K"; 0 if it is not that.
+func kibibytes(text string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSuffix(text, "K"), 10, 53)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n << 10
+}

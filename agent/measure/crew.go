@@ -1,0 +1,56 @@
+package measure
+
+import (
+	"runtime"
+	"sync"
+)
+
+// crew is one thread per vCPU.
+type crew struct {
+	orders []chan func()
+	done   sync.WaitGroup
+}
+
+// newCrew starts a thread on each vCPU.
+func newCrew(cpus []int) *crew {
+	c := &crew{}
+	for _, cpu := range cpus {
+		orders := make(chan func())
+		c.orders = append(c.orders, orders)
+		c.done.Go(func() {
+			// Never unlocked: the thread ends with the goroutine, and with it
+			// where it was bound to and its priority.
+			runtime.LockOSThread()
+			settleOn(cpu)
+			for do := range orders {
+				do()
+			}
+		})
+	}
+	return c
+}
+
+// size is how many threads there are.
+func (c *crew) size() int { return len(c.orders) }
+
+// together has the first n threads do something at once, and returns when they
+// have. The others rest.
+func (c *crew) together(n int, do func(thread int)) {
+	var all sync.WaitGroup
+	all.Add(n)
+	for thread, orders := range c.orders[:n] {
+		orders <- func() {
+			defer all.Done()
+			do(thread)
+		}
+	}
+	all.Wait()
+}
+
+// dismiss ends the threads.
+func (c *crew) dismiss() {
+	for _, orders := range c.orders {
+		close(orders)
+	}
+	c.done.Wait()
+}

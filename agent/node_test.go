@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/agent/measure"
+	"github.com/workload-resizer/workload-resizer/agent/quiet"
+)
+
+// nodeOf is a node of a fixture, and where its counters are.
+func nodeOf(t *testing.T) (*Node, string) {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"proc/self/status":               "Cpus_allowed_list:\t0-1\n",
+		"proc/stat":                      "cpu  0 0 0 0 0 0 0 0 0 0\n",
+		"sys/devices/system/cpu/online":  "0-1\n",
+		"sys/devices/system/cpu/present": "0-1\n",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n, err := NewNode(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, filepath.Join(root, "proc", "stat")
+}
+
+func TestARunOnABusyNodeDoesNotCount(t *testing.T) {
+	starved := errors.New("no kernel was measured")
+	told := errors.New("told to end")
+	scores := Results{Scores: []measure.Score{{All: 1}}}
+	for _, tc := range []struct {
+		name   string
+		busy   bool
+		end    bool
+		run    Results
+		failed error
+		want   error // nil with busy: a *quiet.Error.
+	}{
+		{"left alone", false, false, scores, nil, nil},
+		{"busy", true, false, scores, nil, nil},
+		{"so busy that nothing was measured: that is why", true, false, Results{}, starved, nil},
+		{"nothing was measured of an idle one", false, false, Results{}, starved, starved},
+		{"told to end, on a busy one", true, true, Results{}, told, told},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			n, stat := nodeOf(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			got, err := n.undisturbed(ctx, func() (Results, error) {
+				if tc.busy {
+					// An hour, of whoever it was.
+					if err := os.WriteFile(stat, []byte("cpu  360000 0 0 0 0 0 0 0 0 0\n"), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if tc.end {
+					cancel()
+				}
+				return tc.run, tc.failed
+			})
+			var busy *quiet.Error
+			switch {
+			case tc.want != nil && !errors.Is(err, tc.want), tc.want == nil && errors.As(err, &busy) != tc.busy, tc.want == nil && !tc.busy && err != nil:
+				t.Errorf("got %v", err)
+			}
+			if len(got.Scores) != len(tc.run.Scores) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,29 @@
+package nodelabel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+)
+
+// FieldManager owns the label.
+const FieldManager = "workload-resizer-bench-node"
+
+// Write sets the label nodetype.LabelOwnCPUModel of a node, and touches nothing
+// else of it.
+func Write(ctx context.Context, nodes corev1client.NodeInterface, node, cpuModel string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]string{nodetype.LabelOwnCPUModel: cpuModel}}})
+	if err != nil {
+		return err
+	}
+	if _, err := nodes.Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager}); err != nil {
+		return fmt.Errorf("label node %q with its CPU model: %w", node, err)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package quiet
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Proc reads the counters of a node.
+type Proc struct{ fs procfs.FS }
+
+// NewProc returns one that reads a /proc.
+func NewProc(mount string) (Proc, error) {
+	p, err := procfs.NewFS(mount)
+	if err != nil {
+		return Proc{}, fmt.Errorf("read the counters of this node: %w", err)
+	}
+	return Proc{p}, nil
+}
+
+// Pressure is for how much of the last ten seconds tasks waited for a CPU, in
+// percent; 0 where Linux is not told to account for that.
+func (p Proc) Pressure() (float64, error) {
+	stats, err := p.fs.PSIStatsForResource("cpu")
+	// With psi=0 the file is there, and cannot be read.
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EOPNOTSUPP) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read how contended this node is: %w", err)
+	}
+	if stats.Some == nil {
+		return 0, nil
+	}
+	return stats.Some.Avg10, nil
+}
+
+// Read reads the counters now.
+func (p Proc) Read() (Reading, error) {
+	stat, err := p.fs.Stat()
+	if err != nil {
+		return Reading{}, fmt.Errorf("read how busy this node is: %w", err)
+	}
+	var own unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil {
+		return Reading{}, fmt.Errorf("read how much CPU time this process has used: %w", err)
+	}
+	t := stat.CPUTotal
+	return Reading{
+		Time: time.Now(),
+		// Guests are among User and Nice.
+		Busy:  t.User + t.Nice + t.System + t.IRQ + t.SoftIRQ,
+		Steal: t.Steal,
+		Own:   seconds(own.Utime) + seconds(own.Stime),
+	}, nil
+}
+
+func seconds(t unix.Timeval) float64 { return time.Duration(t.Nano()).Seconds() }

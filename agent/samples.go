@@ -1,0 +1,40 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/agent/kernel"
+	"github.com/workload-resizer/workload-resizer/agent/machine"
+	"github.com/workload-resizer/workload-resizer/agent/measure"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// source is who says so.
+const source = "agent"
+
+// samplesOf makes samples of a run that began at a time.
+func samplesOf(node, nodeType string, m *machine.Machine, began time.Time, scores []measure.Score) []sample.Sample {
+	all := make([]sample.Sample, len(scores))
+	for i, score := range scores {
+		all[i] = sample.Sample{
+			ID: id(node, began, score.Kernel.Name), NodeType: nodeType, CPUModel: m.CPUModel,
+			Benchmark: score.Kernel.Name, Version: kernel.Version(), Unit: score.Kernel.Unit,
+			Score: score.All, SingleThread: score.Single, VCPUs: m.VCPUs(), Threads: m.VCPUs(),
+			Runs: score.Runs, Machine: node, Source: source, Time: began.UTC(),
+		}
+		if score.All == 0 {
+			all[i].Score, all[i].SingleThread, all[i].Threads, all[i].Spot = score.Single, 0, 1, true
+		}
+	}
+	return all
+}
+
+// id is the same for the same node, run and benchmark. Names of nodes may be longer
+// than ids.
+func id(node string, began time.Time, benchmark string) string {
+	sum := sha256.Sum256([]byte(node))
+	return fmt.Sprintf("%s/%x/%s", strings.TrimPrefix(benchmark, sample.AgentPrefix), sum[:8], began.UTC().Format(time.RFC3339Nano))
+}

@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"fmt"
+	"text/tabwriter"
+)
+
+func (a *Agent) say(format string, args ...any) {
+	fmt.Fprintf(a.config.Summary, format+"\n", args...)
+}
+
+// describe tells people what is measured, and what limits are in force.
+func (a *Agent) describe() {
+	m := &a.config.Machine
+	cores := "threads per core not known"
+	switch {
+	case m.ThreadsPerCore > 1:
+		cores = fmt.Sprintf("%d threads per core (SMT)", m.ThreadsPerCore)
+	case m.ThreadsPerCore == 1:
+		cores = "no SMT"
+	}
+	name := m.CPUName
+	if name == "" {
+		name = "CPU"
+	}
+	a.say("node %s: %s (%s), %d vCPUs, %s, Linux %s", a.config.Node, name, orUnknown(m.CPUModel), m.Online.Size(), cores, orUnknown(m.Kernel))
+	if m.VCPUs() < m.Online.Size() {
+		a.say("this process may use %d of %d vCPUs (%s): these are measured", m.VCPUs(), m.Online.Size(), m.CPUs)
+	}
+	if m.Quota > 0 {
+		a.say("the CPU quota is %v CPUs; scores are by CPU time, so it does not change them", m.Quota)
+	}
+	if m.MemoryBytes > 0 {
+		a.say("memory that may be used: %d MiB", m.MemoryBytes>>20)
+	}
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "not known"
+	}
+	return text
+}
+
+// summarize tells people what was measured.
+func (a *Agent) summarize(r Results, full bool) {
+	w := tabwriter.NewWriter(a.config.Summary, 0, 0, 3, ' ', tabwriter.AlignRight)
+	header := "BENCHMARK\tONE VCPU\tUNIT\tSPREAD\tRUNS\tDISTURBED\t"
+	if full {
+		header = "BENCHMARK\tALL VCPUS\tPER VCPU\tONE ALONE\tUNIT\tSPREAD\tRUNS\tDISTURBED\t"
+	}
+	fmt.Fprintln(w, header)
+	for _, s := range r.Scores {
+		scores := fmt.Sprintf("%.2f", s.Single)
+		if full {
+			scores = fmt.Sprintf("%.2f\t%.2f\t%.2f", s.All, s.All/float64(a.config.Machine.VCPUs()), s.Single)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f %%\t%d\t%.0f %%\t\n", s.Kernel.Name, scores, s.Kernel.Unit, 100*s.Spread, s.Runs, 100*s.Disturbed)
+	}
+	_ = w.Flush()
+	for _, skip := range r.Skipped {
+		a.say("%s was not measured: %s", skip.Kernel, skip.Reason)
+	}
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+func newBenchmarkCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "benchmark",
+		Short: "Show what was measured of the node types, and take it over as ratios",
+		Long: `Show what was measured of the node types, and take it over as ratios.
+
+Measurements come from feeds, which the server reads by itself, from import, and
+from agents on the nodes. What they come to is a suggestion per node type: the
+ratio to the baseline, and how sure it is. accept makes it an override, as
+"resizectl ratios set" does. Node types that the server's configuration has follow
+their benchmarks do so without that.`,
+	}
+	asGroup(cmd)
+	cmd.AddCommand(
+		newBenchmarkImportCommand(streams, server),
+		newBenchmarkListCommand(streams, server, color),
+		newBenchmarkFeedsCommand(streams, server, color),
+		newBenchmarkSuggestCommand(streams, server, color),
+		newBenchmarkAcceptCommand(streams, server, color),
+	)
+	return cmd
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type benchmarkAcceptOptions struct {
+	ratioWriteOptions
+	nodeType string
+	force    bool
+	flags    overrideEnd
+	// end is when the override ends, if ends says that anything is said of that.
+	end  *timestamppb.Timestamp
+	ends bool
+
+	// suggestion is the one that was read, and update what makes it an override.
+	suggestion *workloadresizerv1.Suggestion
+	update     *workloadresizerv1.UpdateRatioRequest
+}
+
+func newBenchmarkAcceptCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &benchmarkAcceptOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
+	cmd := &cobra.Command{
+		Use:   "accept NODE_TYPE",
+		Short: "Override the ratio of a node type with what the benchmarks give",
+		Long: `Override the ratio of a node type with what the benchmarks give.
+
+The override is one of "resizectl ratios set": "resizectl ratios delete" takes it
+back, and the history tells which benchmarks it is from. It does not follow the
+benchmarks from then on.
+
+First it is shown what would change, and for which pods, on standard error; then
+you are asked. If somebody else changes the ratio in between, nothing is changed. A
+suggestion that is held back is refused, unless with --force.
+
+With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
+
+  0  no pod would get another size
+  1  at least one pod would
+  2  an error`,
+		Example: `  # What would this mean?
+  resizectl benchmark accept n4 --dry-run
+
+  # Take it over
+  resizectl benchmark accept n4 --reason "measured with the new kernel"
+
+  # For a day only, although it is held back, and without being asked
+  resizectl benchmark accept e2@Intel-6-79 --force --for 24h --yes`,
+		Args:              positional(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeSuggestions(server),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			return o.run(cmd, o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.force, "force", false, "accept a suggestion that is held back, too")
+	o.flags.addFlags(cmd)
+	o.addWriteFlags(cmd, "benchmark accept")
+	return cmd
+}
+
+func (o *benchmarkAcceptOptions) complete(cmd *cobra.Command, args []string) (err error) {
+	if o.nodeType = args[0]; o.nodeType == "" {
+		return usageErrorf(cmd, "the node type is empty")
+	}
+	if err := o.flags.validate(cmd); err != nil {
+		return err
+	}
+	o.end, o.ends, err = o.flags.at(cmd)
+	return err
+}
+
+func (o *benchmarkAcceptOptions) read(ctx context.Context, c *client.Client) error {
+	resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})
+	if err != nil {
+		return err
+	}
+	s := resp.GetSuggestion()
+	if s.GetCpuPerf() == 0 {
+		return fmt.Errorf("there is nothing to accept: no benchmark was run on both %s and %s\n"+
+			"\"resizectl benchmark list\" shows what was measured", s.GetNodeType(), s.GetBaselineNodeType())
+	}
+	if err := o.heldBack(s); err != nil {
+		return err
+	}
+	o.suggestion = s
+	o.update = &workloadresizerv1.UpdateRatioRequest{
+		Ratio: &workloadresizerv1.Ratio{
+			NodeType: s.GetNodeType(), CpuPerf: s.GetCpuPerf(), MemoryPerf: s.GetMemoryPerf(), Etag: s.GetEtag(),
+		},
+		UpdateMask:   &fieldmaskpb.FieldMask{Paths: []string{"cpu_perf", "memory_perf"}},
+		AllowMissing: true,
+		Reason:       acceptReason(o.reason, s),
+		Author:       author(),
+	}
+	if o.ends {
+		expire(o.update, o.end)
+	}
+	return nil
+}
+
+// heldBack is why the suggestion is refused; with --force that is only told.
+func (o *benchmarkAcceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
+	var why []string
+	for _, hold := range s.GetHolds() {
+		why = append(why, oneLine(hold.GetCode()+": "+hold.GetMessage()))
+	}
+	switch {
+	case len(why) == 0:
+		return nil
+	case o.force:
+		_, err := fmt.Fprintf(o.ErrOut, "warning: the suggestion for %s is held back: %s\n", oneLine(s.GetNodeType()), strings.Join(why, "; "))
+		return err
+	}
+	return fmt.Errorf("the suggestion for %s is held back: %s\naccept it all the same with --force", s.GetNodeType(), strings.Join(why, "; "))
+}
+
+func (o *benchmarkAcceptOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
+	update := proto.CloneOf(o.update)
+	update.ValidateOnly = validateOnly
+	return c.Ratios().UpdateRatio(ctx, update)
+}
+
+func (o *benchmarkAcceptOptions) table(answer ratioAnswer) *metav1.Table {
+	ratio := answer.(*workloadresizerv1.UpdateRatioResponse).GetRatio()
+	return &metav1.Table{ColumnDefinitions: shiftColumns, Rows: []metav1.TableRow{
+		shiftRow(ratio.GetNodeType(), o.suggestion.GetCurrent(), ratio),
+	}}
+}

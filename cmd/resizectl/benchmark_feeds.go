@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type benchmarkFeedsOptions struct {
+	genericiooptions.IOStreams
+	server *connection
+	color  *colorMode
+	output format
+	name   string
+}
+
+func newBenchmarkFeedsCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+	o := &benchmarkFeedsOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "feeds [NAME]",
+		Short: "Show the feeds that the server reads, and what is wrong with them",
+		Long: `Show the feeds that the server reads, and what is wrong with them.
+
+ROWS, SAMPLES, SKIPPED and BAD are of the copy that was READ last; a feed that
+cannot be had keeps that copy, and is warned of on standard error. SKIPPED rows are
+fine, but say nothing of a node's speed. Where a feed is named, or with -o wide,
+what is wrong with its rows follows, as FEED:LINE: FIELD: what is wrong.
+
+Every replica of the server reads the feeds for itself: this is what the one knows
+that answers.`,
+		Example: `  # Do the feeds do well?
+  resizectl benchmark feeds
+
+  # What is wrong with one?
+  resizectl benchmark feeds coremark-table`,
+		Args:              positional(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeFeeds(server),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if o.name = args[0]; o.name == "" {
+					return usageErrorf(cmd, "the name of the feed is empty; leave it out for all of them")
+				}
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.output.addFlag(cmd)
+	return cmd
+}
+
+func (o *benchmarkFeedsOptions) run(ctx context.Context) error {
+	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		resp, err := c.Benchmarks().ListFeeds(ctx, &workloadresizerv1.ListFeedsRequest{})
+		if err != nil {
+			return err
+		}
+		if o.name != "" {
+			resp.Feeds = slices.DeleteFunc(resp.GetFeeds(), func(f *workloadresizerv1.Feed) bool { return f.GetName() != o.name })
+			if len(resp.GetFeeds()) == 0 {
+				return fmt.Errorf("the server reads no feed %q\n\"resizectl benchmark feeds\" lists those it reads", o.name)
+			}
+		}
+		if err := o.print(resp); err != nil {
+			return err
+		}
+		return o.warn(resp.GetFeeds())
+	})
+}
+
+func (o *benchmarkFeedsOptions) print(resp *workloadresizerv1.ListFeedsResponse) error {
+	if o.output.streams() {
+		return printDocument(o.Out, o.output, resp)
+	}
+	wide := o.output == formatWide
+	if err := newTableWriter(o.Out, o.color.painter(o.Out), wide).print(feedsTable(resp.GetFeeds())); err != nil {
+		return err
+	}
+	if !wide && o.name == "" {
+		return nil
+	}
+	return printFeedFaults(o.Out, resp.GetFeeds())
+}
+
+// warn tells of feeds that cannot be had, and what counts instead.
+func (o *benchmarkFeedsOptions) warn(feeds []*workloadresizerv1.Feed) error {
+	if len(feeds) == 0 {
+		_, err := fmt.Fprintln(o.ErrOut, "the server reads no feeds: its configuration of benchmarks names none")
+		return err
+	}
+	for _, feed := range feeds {
+		if feed.GetMessage() == "" {
+			continue
+		}
+		kept := "it has had no good copy yet"
+		if feed.GetLastSuccessTime() != nil {
+			kept = "its copy of " + timestamp(feed.GetLastSuccessTime()) + " counts"
+		}
+		if _, err := fmt.Fprintf(o.ErrOut, "warning: feed %s: %s (%s)\n", oneLine(feed.GetName()), oneLine(feed.GetMessage()), kept); err != nil {
+			return err
+		}
+	}
+	return nil
+}

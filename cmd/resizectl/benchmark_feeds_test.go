@@ -1,0 +1,42 @@
+package main
+
+import "testing"
+
+const failingFeed = "warning: feed nightly: open /feeds/nightly.json: no such file or directory (its copy of 2026-11-21T01:02:03Z counts)\n"
+
+func TestBenchmarkFeeds(t *testing.T) {
+	address := serve(t, &scripted{scriptedBenchmarks: measured()})
+	for _, output := range formats {
+		code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "--server", address, "-o", output)
+		if code != exitOK || stderr != failingFeed {
+			t.Errorf("-o %s: exit %d, stderr %q", output, code, stderr)
+		}
+		golden(t, "feeds."+output, stdout)
+	}
+	_, stdout, _ := resizectl(t.Context(), "benchmark", "feeds", "--server", address, "--color", "always")
+	golden(t, "feeds.color", stdout)
+}
+
+func TestBenchmarkFeedsOfOneName(t *testing.T) {
+	address := serve(t, &scripted{scriptedBenchmarks: measured()})
+	code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "coremark-table", "--server", address)
+	if code != exitOK || stderr != "" {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	golden(t, "feeds-one.table", stdout)
+	if _, stdout, stderr = resizectl(t.Context(), "benchmark", "feeds", "nightly", "--server", address, "-o", "json"); stderr != failingFeed {
+		t.Errorf("stderr %q", stderr)
+	}
+	golden(t, "feeds-one.json", stdout)
+	const unknown = "error: the server reads no feed \"passmark\"\n\"resizectl benchmark feeds\" lists those it reads\n"
+	if code, stdout, stderr = resizectl(t.Context(), "benchmark", "feeds", "passmark", "--server", address); code != exitError || stdout != "" || stderr != unknown {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestNoFeedsIsSaid(t *testing.T) {
+	code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "--server", serve(t, &scripted{}))
+	if code != exitOK || stdout != "" || stderr != "the server reads no feeds: its configuration of benchmarks names none\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// Ages are as of now, documents have times.
+func TestBenchmarkList(t *testing.T) {
+	for _, tc := range []struct {
+		output string
+		newest time.Time
+	}{
+		{"table", time.Now().Add(-20*24*time.Hour - time.Hour)}, {"wide", time.Now().Add(-20*24*time.Hour - time.Hour)},
+		{"json", since}, {"yaml", since},
+	} {
+		address := serve(t, &scripted{scriptedBenchmarks: scriptedBenchmarks{benchmarks: benchmarks(tc.newest)}})
+		code, stdout, stderr := resizectl(t.Context(), "benchmark", "list", "--server", address, "-o", tc.output)
+		if code != exitOK || stderr != "" {
+			t.Errorf("-o %s: exit %d, stderr %q", tc.output, code, stderr)
+		}
+		golden(t, "benchmarks."+tc.output, stdout)
+	}
+}
+
+func TestBenchmarkListOfOneKind(t *testing.T) {
+	server := &scripted{}
+	code, stdout, stderr := resizectl(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", serve(t, server))
+	if code != exitOK || stdout != "" || stderr != "nothing of the kind was measured, or it is too long ago\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	asked := server.lastRequest().(*workloadresizerv1.ListBenchmarksRequest)
+	if asked.GetNodeType() != "n4@Intel-6-207" || asked.GetBenchmark() != "coremark" {
+		t.Errorf("asked for %v", asked)
+	}
+}
+
+func TestBenchmarkUsage(t *testing.T) {
+	server := &scripted{}
+	address := serve(t, server)
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"an empty node type to list", "the node type is empty; leave it out for all of them", []string{"list", ""}},
+		{"two node types to list", "accepts at most 1 arg(s), received 2", []string{"list", "n4", "c3"}},
+		{"an empty feed", "the name of the feed is empty; leave it out for all of them", []string{"feeds", ""}},
+		{"an empty node type to suggest", "the node type is empty; leave it out for all of them", []string{"suggest", ""}},
+		{"an empty node type to accept", "the node type is empty", []string{"accept", ""}},
+		{"no node type to accept", "accepts 1 arg(s), received 0", []string{"accept"}},
+		{"nobody can be asked about accept", "benchmark accept needs --yes where nobody can be asked", []string{"accept", "n4"}},
+		{"two ends", "--for and --until say the same thing: name one", []string{"accept", "n4", "--for", "1h", "--until", "never"}},
+		{"not a time", "--until wants a time such as 2026-11-21T18:00:00Z, or never, got \"soon\"", []string{"accept", "n4", "--until", "soon"}},
+		{"nothing to import", "requires at least 1 arg(s), only received 0", []string{"import"}},
+		{"an empty file", "the name of the file is empty", []string{"import", ""}},
+		{"standard input twice", "standard input (-) can be read only once", []string{"import", "-", "-"}},
+		{"no such format", "invalid argument \"xml\" for \"--format\" flag: must be one of auto, perfkit, sparecores, cloud-csv, samples", []string{"import", "a", "--format", "xml"}},
+		{"no vCPUs", "--vcpus m7i.large=0 is below 1", []string{"import", "a", "--vcpus", "m7i.large=0"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"benchmark", "--server", address}, tc.args...)...)
+			want := "error: " + tc.want + "\nsee \"resizectl benchmark " + tc.args[0] + " --help\"\n"
+			if code != exitError || stdout != "" || stderr != want {
+				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+			}
+		})
+	}
+	if asked := server.lastRequest(); asked != nil {
+		t.Errorf("the server was asked: %v", asked)
+	}
+}
+
+func TestNumbersOfBenchmarks(t *testing.T) {
+	for got, want := range map[string]string{
+		score(0): "-", score(1.23456): "1.235", score(20482.04): "20482.0", percent(0.0123): "1.2%",
+		changedBy(1.25, 1.08).text: "-13.6%", changedBy(1, 1.1).text: "+10.0%", changedBy(1, 1).text: "0.0%", changedBy(0, 1).text: "-",
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if changedBy(1, 1.1).style != freed || changedBy(1.1, 1).style != added {
+		t.Error("a faster node type frees, a slower one adds")
+	}
+}
+
+func TestBenchmarkCompletion(t *testing.T) {
+	server := writable()
+	server.scriptedBenchmarks = measured()
+	address := serve(t, server)
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"accept", ""}, "c3\t1.3 → -\ne2\t- → 0.8\nn4\t1.08 → 1.123\nn4@Intel-6-207\t- → 1.13\n"},
+		{[]string{"suggest", ""}, "c3\t1.3 → -\ne2\t- → 0.8\nn4\t1.08 → 1.123\nn4@Intel-6-207\t- → 1.13\n"},
+		{[]string{"accept", "n4", ""}, ""},
+		{[]string{"feeds", ""}, "coremark-table\thttps://example.com/coremark.csv\nlab\tConfigMap bench-results, key samples.jsonl\nnightly\t/feeds/nightly.json\npassmark-scores\thttps://example.com/scores.json\n"},
+		{[]string{"list", "--benchmark", ""}, "bench-node:memory-bandwidth\ton 3 machines\ncoremark\ton 2 machines\n"},
+		{[]string{"import", "a", "--format", ""}, "auto\nperfkit\nsparecores\ncloud-csv\nsamples\n"},
+	} {
+		_, stdout, _ := resizectl(t.Context(), append([]string{"__complete", "benchmark", "--server", address}, tc.args...)...)
+		if got := stdout[:strings.LastIndex(stdout, ":")]; got != tc.want {
+			t.Errorf("%q is completed as\n%swant\n%s", tc.args, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// suggesting is a server that has suggestions, and whose ratios can be changed.
+func suggesting() *scripted {
+	server := writable()
+	server.scriptedBenchmarks = measured()
+	return server
+}
+
+func TestBenchmarkSuggest(t *testing.T) {
+	address := serve(t, suggesting())
+	for _, tc := range []struct {
+		golden string
+		args   []string
+	}{
+		{"suggestions.table", nil},
+		{"suggestions.wide", []string{"-o", "wide"}},
+		{"suggestions.json", []string{"-o", "json"}},
+		{"suggestions.yaml", []string{"-o", "yaml"}},
+		{"suggestions.color", []string{"--color", "always"}},
+		{"suggestion.table", []string{"n4"}},
+		{"suggestion.wide", []string{"n4", "-o", "wide"}},
+		{"suggestion.json", []string{"n4", "-o", "json"}},
+		{"suggestion.yaml", []string{"n4", "-o", "yaml"}},
+		{"suggestion.color", []string{"n4", "--color", "always"}},
+		{"suggestion-held.table", []string{"e2"}},
+		{"suggestion-none.table", []string{"c3"}},
+		{"suggestion-model.table", []string{"n4@Intel-6-207"}},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			code, stdout, stderr := resizectl(t.Context(), append([]string{"benchmark", "suggest", "--server", address}, tc.args...)...)
+			if code != exitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestNoSuggestionsIsSaid(t *testing.T) {
+	code, stdout, stderr := resizectl(t.Context(), "benchmark", "suggest", "--server", serve(t, &scripted{}))
+	if code != exitOK || stdout != "" || stderr != "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestHowToAccept(t *testing.T) {
+	good := suggestions()[2]
+	was := func(change func(*workloadresizerv1.Suggestion)) *workloadresizerv1.Suggestion {
+		s := proto.CloneOf(good)
+		change(s)
+		return s
+	}
+	for _, tc := range []struct {
+		name, want string
+		of         *workloadresizerv1.Suggestion
+	}{
+		{"one that is good", "To accept it:\n  resizectl benchmark accept n4", good},
+		{"one that is held back", "It is held back. To accept it all the same:\n  resizectl benchmark accept e2 --force", suggestions()[1]},
+		{"none", "There is nothing to accept.", suggestions()[0]},
+		{"one that an override says", "It is accepted already.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.CpuPerf })},
+		{"one that another source says", "To accept it:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
+			s.Current.CpuPerf, s.Current.Provenance = s.CpuPerf, &workloadresizerv1.Provenance{Source: "benchmark"}
+		})},
+	} {
+		if got := howToAccept(tc.of); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestOneScoreIsNotSaidToBeSure(t *testing.T) {
+	s := suggestions()[2]
+	s.RatioLow, s.RatioHigh = s.GetRatio(), s.GetRatio()
+	if got := intervalText(s); got != absent {
+		t.Errorf("in the table: %q", got)
+	}
+	if got, want := ratioText(s), "1.123 times as fast as n2d, by too few scores to tell how sure that is"; got != want {
+		t.Errorf("in words: %q, want %q", got, want)
+	}
+}
+
+func TestModeInWords(t *testing.T) {
+	const calmly = "apply: the benchmark source follows it calmly"
+	progress := func(ratio, target float64) *workloadresizerv1.SuggestionProgress {
+		return &workloadresizerv1.SuggestionProgress{Ratio: ratio, Target: target, NeededWindows: 2}
+	}
+	for _, tc := range []struct {
+		want     string
+		progress *workloadresizerv1.SuggestionProgress
+	}{
+		{calmly, nil},
+		{calmly + ", and rests at 1.1", progress(1.1, 1.1)},
+		{calmly + ", and is at 1.1, on its way to 1.2", progress(1.1, 1.2)},
+		{calmly + ", and says nothing yet, on its way to 1.2", progress(0, 1.2)},
+		{calmly + ", and says nothing yet", progress(0, 0)},
+	} {
+		s := &workloadresizerv1.Suggestion{Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY, Progress: tc.progress}
+		if got := modeInWords(s); got != tc.want {
+			t.Errorf("%v: %q, want %q", tc.progress, got, tc.want)
+		}
+	}
+}
+
+// Who runs the program through kubectl reads commands that they can copy.
+func TestTheCommandToAcceptIsThatOfThePlugin(t *testing.T) {
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
+	code := runAs(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", serve(t, suggesting())})
+	if code != exitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload_resizer benchmark accept n4\n") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
+	}
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// overrideEnd are the flags that say when an override ends by itself.
+type overrideEnd struct {
+	ttl   time.Duration
+	until string
+}
+
+func (e *overrideEnd) addFlags(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&e.ttl, "for", 0, "how long, such as 2h")
+	cmd.Flags().StringVar(&e.until, "until", "", "when it ends, such as 2026-11-21T18:00:00Z, or never")
+}
+
+// validate refuses flags that do not fit together.
+func (e *overrideEnd) validate(cmd *cobra.Command) error {
+	switch {
+	case cmd.Flags().Changed("for") && cmd.Flags().Changed("until"):
+		return usageErrorf(cmd, "--for and --until say the same thing: name one")
+	case cmd.Flags().Changed("for") && e.ttl < time.Second:
+		return usageErrorf(cmd, "--for %s is less than a second; --until %s is no end", e.ttl, noEnd)
+	}
+	return nil
+}
+
+// at is when it ends; nil is never. said tells whether a flag says so.
+func (e *overrideEnd) at(cmd *cobra.Command) (end *timestamppb.Timestamp, said bool, err error) {
+	switch {
+	case cmd.Flags().Changed("for"):
+		return timestamppb.New(time.Now().Add(e.ttl + time.Second - 1).Truncate(time.Second)), true, nil
+	case cmd.Flags().Changed("until"):
+		if end, err = parseUntil(e.until); err != nil {
+			return nil, true, usageErrorf(cmd, "%w", err)
+		}
+		return end, true, nil
+	}
+	return nil, false, nil
+}

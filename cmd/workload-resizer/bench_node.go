@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/agent"
+	"github.com/workload-resizer/workload-resizer/agent/deliver"
+	"github.com/workload-resizer/workload-resizer/agent/nodelabel"
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+func newBenchNodeCommand() *cobra.Command {
+	o := &benchNodeOptions{}
+	cmd := &cobra.Command{
+		Use:   "bench-node",
+		Short: "Measure how fast this node is",
+		Long: `Measures how fast this node is, in 20 seconds at most and at the lowest priority:
+what all vCPUs together and one alone get done of several kernels that compute as
+servers do, and of memory.
+
+Scores are by CPU time, not by the clock on the wall: work per second that a thread
+has run, times the vCPUs. A CPU quota makes a run take longer, and fewer kernels
+fit into it, but does not change scores. A run is thrown away if the node was busy:
+with CPU pressure above 10 % before it, or if the hypervisor took more than 1 % of
+the CPU time during it, or other processes more than 10 %.`,
+		Example: `  # See how fast this machine is:
+  workload-resizer bench-node
+
+  # Keep that as a feed of the format samples:
+  workload-resizer bench-node --node-type n4 --output samples.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(o.complete(), o.validate()); err != nil {
+				return err
+			}
+			return benchNode(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.addTo(cmd.Flags())
+	return cmd
+}
+
+func benchNode(ctx context.Context, o *benchNodeOptions, stdout, stderr io.Writer) error {
+	node, err := agent.NewNode("/")
+	if err != nil {
+		return err
+	}
+	bring, closeClient, err := newDelivery(o, stdout)
+	if err != nil {
+		return err
+	}
+	defer closeClient()
+	if o.labelNode {
+		if err := labelNode(ctx, o, node.CPUModel); err != nil {
+			return err
+		}
+	}
+	a := agent.New(agent.Config{
+		Node: o.nodeName, NodeType: o.nodeType, Machine: node.Machine, Measure: node, Deliver: bring, Summary: stderr, MemoryFile: o.stateFile,
+	})
+	if o.every > 0 {
+		return a.Stay(ctx, o.every)
+	}
+	return a.Once(ctx)
+}
+
+// newDelivery returns what brings samples where they are to go, and what ends it.
+func newDelivery(o *benchNodeOptions, stdout io.Writer) (bring func(context.Context, []sample.Sample) error, end func(), err error) {
+	if o.server == "" {
+		return func(_ context.Context, samples []sample.Sample) error { return write(o.output, stdout, samples) }, func() {}, nil
+	}
+	c, err := client.Dial(o.server, o.dialOptions()...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--server: %w", err)
+	}
+	sender := &deliver.Sender{Client: c.Benchmarks(), Node: o.nodeName}
+	return sender.Send, func() { _ = c.Close() }, nil
+}
+
+func labelNode(ctx context.Context, o *benchNodeOptions, cpuModel string) error {
+	if cpuModel == "" {
+		return errors.New("--label-node: /proc/cpuinfo does not tell the CPU model of this node")
+	}
+	config, err := restConfig(o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.UserAgent = "workload-resizer-bench-node/" + version
+	cluster, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("set up a client of the API server: %w", err)
+	}
+	return nodelabel.Write(ctx, cluster.CoreV1().Nodes(), o.nodeName, cpuModel)
+}
+
+// write appends samples to a file, to standard output, or nowhere.
+func write(output string, stdout io.Writer, samples []sample.Sample) (err error) {
+	to := stdout
+	switch output {
+	case "":
+		return nil
+	case "-":
+	default:
+		file, err := os.OpenFile(output, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return fmt.Errorf("--output: %w", err)
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		to = file
+	}
+	encoder := json.NewEncoder(to)
+	for _, s := range samples {
+		if err := encoder.Encode(s); err != nil {
+			return fmt.Errorf("--output: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+func TestBenchNodeRefusesFlagsThatContradict(t *testing.T) {
+	for _, tc := range []struct{ name, args, says string }{
+		{"samples of no type", "--output=-", "--output: samples have to tell"},
+		{"a type for nobody", "--node-type=n4", "--node-type: is for --output"},
+		{"a file and a server", "--output=- --node-type=n4 --server=localhost:1", "--output: excludes --server"},
+		{"credentials for no server", "--token-file=token", "--token-file: is for --server"},
+		{"all the time", "--every=1m --server=localhost:1", "--every: must be 0 or at least 1h0m0s"},
+		{"for nobody", "--every=24h", "--every: needs somewhere"},
+		{"a memory of one run", "--state-file=state", "--state-file: is for --every"},
+		{"a cluster for nothing", "--kubeconfig=config", "--kubeconfig: is for --label-node"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cmd := newCommand()
+			cmd.SetArgs(append([]string{"bench-node"}, strings.Fields(tc.args)...))
+			if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("got %v, want %q", err, tc.says)
+			}
+		})
+	}
+}
+
+func TestTheDaemonSetsArgumentsAreThoseOfTheCommand(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", "bench-node", "daemonset.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set appsv1.DaemonSet
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for set.Kind != "DaemonSet" {
+		document, err := documents.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		set = appsv1.DaemonSet{}
+		if err := yaml.Unmarshal(document, &set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// As the component cpu-model-label has it.
+	args := append(set.Spec.Template.Spec.Containers[0].Args, "--label-node")
+	cmd, flags, err := newCommand().Find(args)
+	if err != nil || cmd.Name() != "bench-node" {
+		t.Fatalf("%v is %s, %v", args, cmd.Name(), err)
+	}
+	o := &benchNodeOptions{}
+	cmd = newBenchNodeCommand()
+	cmd.ResetFlags()
+	o.addTo(cmd.Flags())
+	if err := cmd.ParseFlags(flags); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("NODE_NAME", "n4-1")
+	if err := errors.Join(o.complete(), o.validate()); err != nil {
+		t.Fatal(err)
+	}
+	if o.nodeName != "n4-1" || o.every != 24*time.Hour || !o.labelNode || o.server == "" {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func TestBenchNodeEndsAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	cmd := newCommand()
+	cmd.SetErr(&bytes.Buffer{})
+	cmd.SetArgs([]string{"bench-node", "--node-type=n4", "--output", filepath.Join(t.TempDir(), "samples")})
+	began := time.Now()
+	if err := cmd.ExecuteContext(ctx); err == nil {
+		t.Error("it measured")
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestSamplesAreAppendedAsLines(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "samples.json")
+	want := []sample.Sample{{ID: "a", NodeType: "n4", Score: 1.5}, {ID: "b", NodeType: "n4", Score: 2}}
+	for _, s := range want {
+		if err := write(file, nil, []sample.Sample{s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var i int
+	for line := range strings.Lines(string(content)) {
+		var got sample.Sample
+		if err := json.Unmarshal([]byte(line), &got); err != nil || got != want[i] {
+			t.Errorf("line %d: %+v, %v", i, got, err)
+		}
+		i++
+	}
+	if i != len(want) {
+		t.Errorf("%d lines", i)
+	}
+	if err := write(filepath.Join(file, "no-directory"), nil, want); err == nil || !strings.Contains(err.Error(), "--output: ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+)
+
+// benchmarkOptions are the flags of the benchmark source.
+type benchmarkOptions struct{ settingsName, ratiosName, samplesPrefix string }
+
+func (o *benchmarkOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.settingsName, "benchmarks-name", "workload-resizer-benchmarks", "name of the ConfigMap with the settings of benchmarks, in the same namespace")
+	flags.StringVar(&o.ratiosName, "benchmark-ratios-name", "workload-resizer-benchmark-ratios", "name of the ConfigMap with the ratios that follow benchmarks, in the same namespace")
+	flags.StringVar(&o.samplesPrefix, "samples-prefix", "workload-resizer-samples-", fmt.Sprintf("what the names of the ConfigMaps with samples of benchmarks begin with, in the same namespace; numbers from 0 to %d follow", samples.Shards-1))
+}
+
+// namedConfigMap is a ConfigMap that a flag names.
+type namedConfigMap struct{ flag, name string }
+
+func (o *benchmarkOptions) configMaps() []namedConfigMap {
+	return []namedConfigMap{{"benchmarks-name", o.settingsName}, {"benchmark-ratios-name", o.ratiosName}, {"samples-prefix", o.samplesPrefix + "0"}}
+}
+
+// newBenchmarks returns the source of measured ratios. leads tells whether this
+// replica moves them.
+func newBenchmarks(o *options, client kubernetes.Interface, leads func() bool, onReject func(*corev1.ConfigMap, error)) *benchmark.Provider {
+	return benchmark.New(benchmark.Config{
+		Client:        client,
+		Namespace:     o.configNamespace,
+		SettingsName:  o.benchmarks.settingsName,
+		StateName:     o.benchmarks.ratiosName,
+		SamplesPrefix: o.benchmarks.samplesPrefix,
+		ReadOnly:      o.dryRun,
+		Leads:         leads,
+		OnReject:      onReject,
+	})
+}

@@ -1,0 +1,190 @@
+package deploy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/workload-resizer/workload-resizer/agent/nodelabel"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+const agentAccount = "workload-resizer-bench-node"
+
+// built is what kustomize makes of the base with both components.
+func built(t *testing.T) []byte {
+	t.Helper()
+	kubectl, err := localcluster.Binary("kubectl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	// kustomize wants paths that are relative.
+	relative := func(name string) string {
+		path, err := filepath.Rel(dir, filepath.Join(here, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	kustomization := "resources: [" + relative("base") + "]\ncomponents: [" + relative("components/bench-node") + ", " + relative("components/cpu-model-label") + "]\n"
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), kubectl, "kustomize", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return out
+}
+
+// TestTheNodeAgentsComponents is about what the API server makes of them.
+func TestTheNodeAgentsComponents(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+	if err := localcluster.Apply(t.Context(), config, built(t)); err != nil {
+		t.Fatal(err)
+	}
+	admin := kubernetes.NewForConfigOrDie(config)
+	t.Run("every node gets an agent, of the lowest priority and without rights in its container", func(t *testing.T) {
+		d, err := admin.AppsV1().DaemonSets(Namespace).Get(t.Context(), agentAccount, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkDaemonSet(t, admin, d)
+	})
+	for _, name := range []string{"mine", "other"} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"keep": "this"}, Annotations: map[string]string{"keep": "this"}}}
+		if _, err := admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("the agent may change one label of its own node", func(t *testing.T) { checkPolicy(t, config, admin) })
+}
+
+func checkDaemonSet(t *testing.T, admin kubernetes.Interface, d *appsv1.DaemonSet) {
+	t.Helper()
+	// A pod of it is what the API server must take in a namespace of restricted
+	// pods.
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "trial", Namespace: Namespace, Labels: d.Spec.Template.Labels}, Spec: d.Spec.Template.Spec}
+	pod, err := admin.CoreV1().Pods(Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pod.Spec.Priority == nil || *pod.Spec.Priority != -1_000_000_000 || *pod.Spec.PreemptionPolicy != corev1.PreemptNever {
+		t.Errorf("priority %v", pod.Spec.Priority)
+	}
+	container := pod.Spec.Containers[0]
+	if args := container.Args; args[len(args)-1] != "--label-node" {
+		t.Errorf("args %v", args)
+	}
+	if _, limited := container.Resources.Limits[corev1.ResourceCPU]; limited {
+		t.Error("CPU is limited")
+	}
+}
+
+// boundTo is a client with a token of the agent's that is bound to a pod on the
+// node, as every pod has it; to none if no node is named.
+func boundTo(t *testing.T, config *rest.Config, admin kubernetes.Interface, node string) kubernetes.Interface {
+	t.Helper()
+	request := &authenticationv1.TokenRequest{}
+	if node != "" {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "agent", Namespace: Namespace},
+			Spec:       corev1.PodSpec{NodeName: node, ServiceAccountName: agentAccount, Containers: []corev1.Container{{Name: "agent", Image: "agent"}}},
+		}
+		no, yes, user := false, true, int64(65532)
+		pod.Spec.AutomountServiceAccountToken = &no
+		pod.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{
+			RunAsNonRoot: &yes, RunAsUser: &user, AllowPrivilegeEscalation: &no,
+			Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		}
+		made, err := admin.CoreV1().Pods(Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: made.Name, UID: made.UID}
+	}
+	token, err := admin.CoreV1().ServiceAccounts(Namespace).CreateToken(t.Context(), agentAccount, request, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := rest.AnonymousClientConfig(config)
+	as.BearerToken = token.Status.Token
+	return kubernetes.NewForConfigOrDie(as)
+}
+
+func checkPolicy(t *testing.T, config *rest.Config, admin kubernetes.Interface) {
+	agent, unbound := boundTo(t, config, admin, "mine"), boundTo(t, config, admin, "")
+	// A policy is in force a moment after it was made: until then, everything is
+	// allowed that RBAC allows.
+	localcluster.Eventually(t, "the policy to be in force", func() error {
+		err := patch(t.Context(), unbound, "other", `{"metadata":{"labels":{"probe":"1"}}}`)
+		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") {
+			return nil
+		}
+		return fmt.Errorf("it is not: %w", cmp.Or(err, errors.New("everything is allowed")))
+	})
+	for _, tc := range []struct {
+		name, node, patch, refused string
+		client                     kubernetes.Interface
+	}{
+		{"another label", "mine", `{"metadata":{"labels":{"other":"1"}}}`, "only change the label", agent},
+		{"a changed label", "mine", `{"metadata":{"labels":{"keep":"that"}}}`, "only change the label", agent},
+		{"a removed label", "mine", `{"metadata":{"labels":{"keep":null}}}`, "only change the label", agent},
+		{"the label and another", "mine", `{"metadata":{"labels":{"workload-resizer.io/cpu-model":"x","cloud.google.com/machine-family":"n4"}}}`, "only change the label", agent},
+		{"a taint", "mine", `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`, "spec of a node", agent},
+		{"unschedulable", "mine", `{"spec":{"unschedulable":true}}`, "spec of a node", agent},
+		{"an annotation", "mine", `{"metadata":{"annotations":{"a":"b"}}}`, "annotations", agent},
+		{"a finalizer", "mine", `{"metadata":{"finalizers":["example.com/a"]}}`, "finalizers", agent},
+		{"another node", "other", `{"metadata":{"labels":{"workload-resizer.io/cpu-model":"x"}}}`, "its token is bound to", agent},
+		{"a token that is bound to no node", "mine", `{"metadata":{"labels":{"workload-resizer.io/cpu-model":"x"}}}`, "its token is bound to", unbound},
+	} {
+		t.Run("refused: "+tc.name, func(t *testing.T) {
+			err := patch(t.Context(), tc.client, tc.node, tc.patch)
+			if err == nil || !strings.Contains(err.Error(), tc.refused) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	for _, model := range []string{"AMD-25-1", "AMD-25-1", "Intel-6-143"} {
+		if err := nodelabel.Write(t.Context(), agent.CoreV1().Nodes(), "mine", model); err != nil {
+			t.Fatal(err)
+		}
+		node, err := admin.CoreV1().Nodes().Get(t.Context(), "mine", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if node.Labels[nodetype.LabelOwnCPUModel] != model || node.Labels["keep"] != "this" {
+			t.Errorf("labels %v", node.Labels)
+		}
+	}
+	if err := nodelabel.Write(t.Context(), agent.CoreV1().Nodes(), "gone", "AMD-25-1"); !apierrors.IsNotFound(err) {
+		t.Errorf("a node that is not there: %v", err)
+	}
+}
+
+func patch(ctx context.Context, client kubernetes.Interface, node, body string) error {
+	_, err := client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(body), metav1.PatchOptions{})
+	return err
+}

@@ -1,0 +1,274 @@
+package benchmark
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+const applied = "nodeTypes: {n4: {mode: apply}, c3: {mode: apply}}"
+
+func TestProvider(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	n := 0
+	for _, tc := range []struct {
+		name string
+		test func(*testing.T, *stored)
+	}{
+		{"it keeps the contract of providers", contract},
+		{"what is only observed is not published", observed},
+		{"a ratio moves calmly to what is measured, follows, and goes back when it ages out", calm},
+		{"a restart forgets nothing", restarted},
+		{"of two replicas the leader moves ratios, and both have them", led},
+		{"a dry run writes nothing", dry},
+		{"bad settings leave the last good ones in force, and say so", badSettings},
+		{"samples that cannot be read move nothing", unreadable},
+		{"another baseline makes no ratio jump", rebased},
+		{"what is published can be read again, whatever other sources say", extreme},
+		{"to empty what is published ends it at once, and it starts anew", emptied},
+		{"a look at the view just before a window ends does not have it missed", looked},
+		{"a clock that was ahead for a moment moves nothing", ahead},
+	} {
+		n++
+		name := fmt.Sprint("p", n)
+		t.Run(tc.name, func(t *testing.T) { tc.test(t, newStored(t, client, name)) })
+	}
+}
+
+func observed(t *testing.T, s *stored) {
+	s.set(t, "mode: observe")
+	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	v, err := r.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, ok := v.Estimate("n4")
+	if !ok || !near(e.Ratio, 1.08) || len(e.Holds) > 0 {
+		t.Fatalf("got %+v", e)
+	}
+	r.hours(t, 5)
+	if got := r.ratio("n4"); got != 1.25 || len(v.Progress) != 0 {
+		t.Errorf("n4 has %v, progress %v", got, v.Progress)
+	}
+}
+
+func calm(t *testing.T, s *stored) {
+	s.set(t, applied)
+	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	r.measure(t, "c3", 1.2)
+	var n4, c3 []float64
+	for range 6 {
+		r.hours(t, 1)
+		n4, c3 = append(n4, r.ratio("n4")), append(c3, r.ratio("c3"))
+	}
+	t.Logf("n4 %.4v, c3 %.4v", n4, c3)
+	for name, way := range map[string][]float64{"n4": n4, "c3": c3} {
+		for i := 1; i < len(way); i++ {
+			if way[i-1] > 0 && (way[i]/way[i-1] > 1.1001 || way[i-1]/way[i] > 1.1001) {
+				t.Errorf("%s jumps from %v to %v", name, way[i-1], way[i])
+			}
+		}
+	}
+	if !near(r.ratio("n4"), 1.08) || !near(r.ratio("c3"), 1.2) {
+		t.Fatalf("n4 has %v, c3 %v", r.ratio("n4"), r.ratio("c3"))
+	}
+	entry, _ := r.store.Table().Lookup("n4")
+	if p := entry.Ratio.Provenance; p.Source != Source || p.Reason == "" || entry.Ratio.MemoryPerf != 1.5 {
+		t.Errorf("got %+v", entry.Ratio)
+	}
+
+	// 3 % more changes nothing, 12 % more do in steps.
+	settled := r.ratio("n4")
+	r.clock.Step(80 * 24 * time.Hour)
+	r.measure(t, "n2d", 1)
+	r.measure(t, "c3", 1.2)
+	r.measure(t, "n4", 1.08*1.03)
+	r.clock.Step(11 * 24 * time.Hour) // What was measured first does not count any more.
+	r.hours(t, 4)
+	if got := r.ratio("n4"); got != settled {
+		t.Errorf("a change of 3 %% moved n4 from %v to %v", settled, got)
+	}
+	r.clock.Step(80 * 24 * time.Hour)
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08*1.12)
+	r.clock.Step(11 * 24 * time.Hour)
+	var way []float64
+	for range 5 {
+		r.hours(t, 1)
+		way = append(way, r.ratio("n4"))
+	}
+	t.Logf("n4 %.5v", way)
+	if !near(way[len(way)-1], 1.2096) || !slices.IsSorted(way) || len(slices.Compact(slices.Clone(way))) < 3 {
+		t.Errorf("n4 went %v", way)
+	}
+
+	// Nothing is measured any more: what others say decides again.
+	r.clock.Step(91 * 24 * time.Hour)
+	r.hours(t, 6)
+	entry, _ = r.store.Table().Lookup("n4")
+	if entry.Ratio.Provenance.Source == Source || entry.Ratio.CPUPerf != 1.25 {
+		t.Errorf("n4 has %+v", entry.Ratio)
+	}
+	if r.store.Table().Knows("c3") {
+		t.Errorf("c3 still has %v", r.ratio("c3"))
+	}
+}
+
+func restarted(t *testing.T, s *stored) {
+	s.set(t, applied)
+	clock := clocktesting.NewFakeClock(began)
+	r := s.run(t, clock, Config{})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	r.hours(t, 6)
+	before := r.ratio("n4")
+	r.stop()
+	r = s.run(t, clock, Config{})
+	if got := r.ratio("n4"); got != before || got == 1.25 {
+		t.Errorf("n4 has %v, had %v", got, before)
+	}
+	v, err := r.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := v.Estimate("n4"); !ok || !near(e.Ratio, 1.08) {
+		t.Errorf("got %+v", e)
+	}
+	r.hours(t, 3)
+	if got := r.ratio("n4"); got != before {
+		t.Errorf("n4 has %v, had %v", got, before)
+	}
+}
+
+func led(t *testing.T, s *stored) {
+	s.set(t, applied)
+	clock := clocktesting.NewFakeClock(began)
+	leader := s.run(t, clock, Config{})
+	other := s.run(t, clock, Config{Leads: func() bool { return false }})
+	other.measure(t, "n2d", 1)
+	other.measure(t, "n4", 1.08)
+	localcluster.Eventually(t, "the samples at the leader", func() error {
+		v, err := leader.View()
+		if err != nil {
+			return err
+		}
+		if e, ok := v.Estimate("n4"); !ok || len(e.Holds) > 0 {
+			return fmt.Errorf("%+v", e)
+		}
+		return nil
+	})
+	leader.hours(t, 6)
+	localcluster.Eventually(t, "the ratio at the other", func() error {
+		if got := other.ratio("n4"); got != leader.ratio("n4") || !near(got, 1.08) {
+			return fmt.Errorf("%v, the leader has %v", got, leader.ratio("n4"))
+		}
+		return nil
+	})
+}
+
+func dry(t *testing.T, s *stored) {
+	s.set(t, applied)
+	r := s.run(t, clocktesting.NewFakeClock(began), Config{ReadOnly: true})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	r.hours(t, 6)
+	if got := r.ratio("n4"); !near(got, 1.08) {
+		t.Errorf("n4 has %v", got)
+	}
+	for _, name := range s.all() {
+		if data := s.data(t, name); len(data) > 0 {
+			t.Errorf("%s has %v", name, data)
+		}
+	}
+}
+
+func badSettings(t *testing.T, s *stored) {
+	s.set(t, applied)
+	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	r.hours(t, 6)
+	before := r.ratio("n4")
+	s.set(t, "mode: sometimes")
+	localcluster.Eventually(t, "the source to be unhealthy", func() error {
+		if r.store.Sources()[0].Err == nil {
+			return fmt.Errorf("it is healthy")
+		}
+		return nil
+	})
+	if got := r.ratio("n4"); got != before {
+		t.Errorf("n4 has %v, had %v", got, before)
+	}
+	r.stop()
+	r = s.start(t, r.clock, Config{})
+	if got := r.ratio("n4"); got != before {
+		t.Errorf("after a restart n4 has %v, had %v", got, before)
+	}
+	s.set(t, applied)
+	localcluster.Eventually(t, "the source to be healthy", func() error { return r.store.Sources()[0].Err })
+}
+
+func unreadable(t *testing.T, s *stored) {
+	s.set(t, applied)
+	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	r.hours(t, 6)
+	before := r.ratio("n4")
+	for _, name := range s.all() {
+		if data := s.data(t, name); len(data) > 0 && name != s.state() {
+			for key := range data {
+				data[key] = "{"
+			}
+			s.write(t, name, data)
+		}
+	}
+	localcluster.Eventually(t, "the source to be unhealthy", func() error {
+		if r.store.Sources()[0].Err == nil {
+			return fmt.Errorf("it is healthy")
+		}
+		return nil
+	})
+	r.clock.Step(91 * 24 * time.Hour)
+	if err := r.Judge(t.Context()); err == nil {
+		t.Error("judged without samples")
+	}
+	if got := r.ratio("n4"); got != before {
+		t.Errorf("n4 has %v, had %v", got, before)
+	}
+}
+
+func rebased(t *testing.T, s *stored) {
+	s.set(t, applied)
+	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	r.measure(t, "c3", 1.2)
+	r.hours(t, 6)
+	other := byHand()
+	other.Baseline = "n4"
+	r.base.Set(ratios.Update{Layer: other})
+	r.hours(t, 1)
+	if got := r.ratio("c3"); !near(got, 1.2) {
+		t.Errorf("c3 jumps to %v", got)
+	}
+	r.hours(t, 5)
+	// n4 is the baseline now, and has what the other source says: 1.25. c3 is
+	// 1.2/1.08 times as fast.
+	if got := r.ratio("c3"); !near(got, 1.25*1.2/1.08) || r.ratio("n4") != 1.25 {
+		t.Errorf("c3 has %v, n4 %v", got, r.ratio("n4"))
+	}
+}

@@ -1,0 +1,131 @@
+package estimate
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// run is a sample of a machine with one vCPU.
+func run(machine string, score float64) sample.Sample {
+	return sample.Sample{NodeType: "n4", Benchmark: "b", Score: score, VCPUs: 1, Threads: 1, Machine: machine, Time: now}
+}
+
+// runs are samples of machines of their own.
+func runs(scores ...float64) []sample.Sample {
+	var samples []sample.Sample
+	for i, score := range scores {
+		samples = append(samples, run(fmt.Sprint(i), score))
+	}
+	return samples
+}
+
+func TestAggregates(t *testing.T) {
+	with := func(x sample.Sample, change func(*sample.Sample)) sample.Sample { change(&x); return x }
+	old := func(age time.Duration) func(*sample.Sample) {
+		return func(x *sample.Sample) { x.Time = now.Add(-age) }
+	}
+	for _, tc := range []struct {
+		name                        string
+		samples                     []sample.Sample
+		count, outliers, machines   int
+		median, spread, singleThead float64
+		spotChecks                  int
+		spotMedian                  float64
+	}{
+		{name: "the median of an even number is between the two in the middle", samples: runs(10, 40, 20, 30),
+			count: 4, machines: 4, median: 25, spread: 1.4826 * 10 / 25},
+		{name: "the median of an odd number is the one in the middle", samples: runs(10, 50, 20, 30, 40),
+			count: 5, machines: 5, median: 30, spread: 1.4826 * 10 / 30},
+		{name: "scores count per vCPU", samples: []sample.Sample{
+			with(run("a", 80), func(x *sample.Sample) { x.VCPUs, x.Threads, x.SingleThread = 8, 8, 17 })},
+			count: 1, machines: 1, median: 10, singleThead: 17},
+		// The median of all six is 100.5 and their median deviation 1.5, so that
+		// 1.4826 × 1.5 × 3.5 = 7.8 is far; of the first five these are 100 and 1.
+		{name: "what is farther than 3.5 deviations from the median is dropped", samples: runs(98, 99, 100, 101, 102, 109),
+			count: 5, outliers: 1, machines: 5, median: 100, spread: 0.014826},
+		{name: "what is nearer is not", samples: runs(98, 99, 100, 101, 102, 108),
+			count: 6, machines: 6, median: 100.5, spread: 1.4826 * 1.5 / 100.5},
+		{name: "nothing is dropped of four samples", samples: runs(100, 100, 100, 200),
+			count: 4, machines: 4, median: 100},
+		{name: "where most scores are equal, one that differs a little stays", samples: runs(100, 100, 100, 100, 100.3),
+			count: 5, machines: 5, median: 100},
+		{name: "where most scores are equal, one that differs more goes", samples: runs(100, 100, 100, 100, 100.4),
+			count: 4, outliers: 1, machines: 4, median: 100},
+		{name: "one machine that was measured often weighs as much as one that was measured once",
+			samples: append(runs(110, 111), run("x", 90), run("x", 91), run("x", 92), run("x", 93), run("x", 94), run("x", 95)),
+			count:   8, machines: 3, median: 110, spread: 1.4826 * 1 / 110},
+		{name: "runs of one machine do not make the others outliers",
+			samples: append(runs(110), run("x", 100), run("x", 100), run("x", 100), run("x", 100), run("x", 100)),
+			count:   6, machines: 2, median: 105, spread: 1.4826 * 5 / 105},
+		{name: "of few machines, none is dropped as a whole, but runs of it are",
+			samples: append(runs(100, 101, 102), run("x", 100.5), run("x", 150)),
+			count:   4, outliers: 1, machines: 4, median: 100.75, spread: 1.4826 * 0.5 / 100.75},
+		{name: "of many, one is",
+			samples: append(runs(100, 101, 102, 103), run("x", 150), run("x", 151)),
+			count:   4, outliers: 2, machines: 4, median: 101.5, spread: 1.4826 * 1 / 101.5},
+		{name: "a published result counts as often as it was run, and is one score of one machine",
+			samples: []sample.Sample{with(run("a", 10), func(x *sample.Sample) { x.Runs = 140 }), run("b", 20)},
+			count:   141, machines: 2, median: 15, spread: 1.4826 * 5 / 15},
+		{name: "an outlier that sums up runs counts as often",
+			samples: append(runs(100, 100, 100, 100), with(run("a", 200), func(x *sample.Sample) { x.Runs = 7 })),
+			count:   4, outliers: 7, machines: 4, median: 100},
+		{name: "spot checks are apart", samples: []sample.Sample{run("a", 10),
+			with(run("b", 30), func(x *sample.Sample) { x.VCPUs, x.Spot = 8, true }),
+			with(run("c", 40), func(x *sample.Sample) { x.VCPUs, x.Spot = 8, true })},
+			count: 1, machines: 1, median: 10, spotChecks: 2, spotMedian: 35},
+		{name: "spot checks alone come to no median", samples: []sample.Sample{
+			with(run("b", 30), func(x *sample.Sample) { x.Spot = true })}, spotChecks: 1, spotMedian: 30},
+		{name: "what ran on some of the vCPUs only does not count", samples: []sample.Sample{run("a", 10),
+			with(run("b", 30), func(x *sample.Sample) { x.VCPUs, x.Threads = 8, 4 })}, count: 1, machines: 1, median: 10},
+		{name: "what is too old does not count", samples: []sample.Sample{
+			with(run("a", 10), old(90*24*time.Hour)), with(run("b", 30), old(90*24*time.Hour+1))}, count: 1, machines: 1, median: 10},
+		{name: "without a node type nothing counts", samples: []sample.Sample{run("a", 10),
+			with(run("b", 30), func(x *sample.Sample) { x.NodeType = "" })}, count: 1, machines: 1, median: 10},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			all := Aggregates(tc.samples, now, Defaults())
+			if len(all) != 1 {
+				t.Fatalf("%d aggregates, want 1: %+v", len(all), all)
+			}
+			a := all[0]
+			if a.Samples != tc.count || a.Outliers != tc.outliers || a.Machines != tc.machines || a.SpotChecks != tc.spotChecks {
+				t.Errorf("samples %d, outliers %d, machines %d, spot checks %d; want %d, %d, %d, %d",
+					a.Samples, a.Outliers, a.Machines, a.SpotChecks, tc.count, tc.outliers, tc.machines, tc.spotChecks)
+			}
+			if !near(a.Median, tc.median, 1e-9) || !near(a.Spread, tc.spread, 1e-9) ||
+				!near(a.SingleThread, tc.singleThead, 1e-9) || !near(a.SpotMedian, tc.spotMedian, 1e-9) {
+				t.Errorf("median %v, spread %v, single thread %v, spot %v; want %v, %v, %v, %v",
+					a.Median, a.Spread, a.SingleThread, a.SpotMedian, tc.median, tc.spread, tc.singleThead, tc.spotMedian)
+			}
+		})
+	}
+}
+
+func TestAggregatesAreByKeyInOrder(t *testing.T) {
+	var samples []sample.Sample
+	want := []Key{
+		{"c3", "", "a", ""}, {"n4", "", "a", "1"}, {"n4", "", "a", "2"}, {"n4", "", "b", "1"}, {"n4", "Intel-6-207", "a", "1"},
+	}
+	for i := len(want) - 1; i >= 0; i-- {
+		k := want[i]
+		for hour := range 2 {
+			x := run("m", 10)
+			x.NodeType, x.CPUModel, x.Benchmark, x.Version = k.NodeType, k.CPUModel, k.Benchmark, k.Version
+			x.Time = now.Add(-time.Duration(hour) * time.Hour)
+			x.Unit = []string{"MB/s", "KB/s"}[hour]
+			samples = append(samples, x)
+		}
+	}
+	got := Aggregates(samples, now, Defaults())
+	if len(got) != len(want) {
+		t.Fatalf("%d aggregates, want %d", len(got), len(want))
+	}
+	for i, a := range got {
+		if a.Key != want[i] || a.Unit != "MB/s" || !a.Newest.Equal(now) || !a.Oldest.Equal(now.Add(-time.Hour)) {
+			t.Errorf("%d: %+v, want %v in the newest unit, MB/s, of %s and an hour before", i, a, want[i], now)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package estimate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// test is what scores of different machines are comparable by.
+type test struct{ benchmark, version string }
+
+func (t test) compare(other test) int {
+	return cmp.Or(strings.Compare(t.benchmark, other.benchmark), strings.Compare(t.version, other.version))
+}
+
+// series is what the machines of a pool come to in one test.
+type series struct {
+	test
+	scores            scores
+	median            float64
+	samples, machines int
+	oldest, newest    time.Time
+	// draws are the logarithms of the medians of resamples; see pool.resample.
+	draws []float64
+}
+
+// pool is the machines that a name stands for: all of a node type, or those with
+// one CPU model of it. All its series have scores.
+type pool struct {
+	name      string
+	series    []*series
+	resampled bool
+}
+
+// newPool puts what several CPU models come to together. Their outliers were
+// dropped before: machines of another model are none.
+func newPool(name string, aggregates []*Aggregate) *pool {
+	byTest := make(map[test][]*Aggregate)
+	for _, a := range aggregates {
+		if len(a.scores) > 0 {
+			t := test{a.Benchmark, a.Version}
+			byTest[t] = append(byTest[t], a)
+		}
+	}
+	p := &pool{name: name}
+	for t, parts := range byTest {
+		x := &series{test: t}
+		for _, a := range parts {
+			x.samples += a.Samples
+			x.oldest, x.newest = earlier(x.oldest, a.Oldest), later(x.newest, a.Newest)
+		}
+		if len(parts) == 1 {
+			x.scores, x.median, x.machines = parts[0].scores, parts[0].Median, parts[0].Machines
+		} else {
+			for _, a := range parts {
+				x.scores = append(x.scores, a.scores...)
+			}
+			x.scores = newScores(x.scores)
+			perMachine := x.scores.perMachine()
+			x.median, x.machines = x.scores.median(perMachine), len(perMachine)
+		}
+		p.series = append(p.series, x)
+	}
+	slices.SortFunc(p.series, func(a, b *series) int { return a.compare(b.test) })
+	return p
+}
+
+// machines are those of some series.
+func machines(of []*series) map[string]bool {
+	names := make(map[string]bool)
+	for _, x := range of {
+		for _, s := range x.scores {
+			names[s.machine] = true
+		}
+	}
+	return names
+}

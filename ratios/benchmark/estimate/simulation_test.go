@@ -1,0 +1,211 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// world is a truth that samples are drawn from.
+type world struct {
+	// ratio of type "t" to "base" by each benchmark.
+	ratios []float64
+	// machines of each type, and runs of each benchmark on each of them.
+	machines, runs int
+	// machineNoise is how far machines of a type are from each other in all
+	// benchmarks, runNoise how far runs on a machine are: standard deviations, as
+	// shares.
+	machineNoise, runNoise float64
+	// outliers is the share of samples that are off by half.
+	outliers float64
+	// otherModel is the share of the machines of "t" that have another CPU, which
+	// is so many times as fast; hideModels that samples do not tell which.
+	otherModel, otherSpeed float64
+	hideModels             bool
+}
+
+func (w world) draw(random *rand.Rand) []sample.Sample {
+	var samples []sample.Sample
+	for _, nodeType := range []string{"base", "t"} {
+		for m := range w.machines {
+			machine := 1 + w.machineNoise*random.NormFloat64()
+			model := ""
+			if nodeType == "t" && float64(m) < w.otherModel*float64(w.machines) {
+				machine *= w.otherSpeed
+				model = "new"
+			} else if w.otherModel > 0 {
+				model = "old"
+			}
+			if w.hideModels {
+				model = ""
+			}
+			for b, ratio := range w.ratios {
+				if nodeType == "base" {
+					ratio = 1
+				}
+				for range w.runs {
+					score := 1000 * ratio * machine * (1 + w.runNoise*random.NormFloat64())
+					if random.Float64() < w.outliers {
+						score *= 1 + 0.5*float64(1-2*random.IntN(2))
+					}
+					samples = append(samples, sample.Sample{
+						ID: fmt.Sprint(len(samples)), NodeType: nodeType, CPUModel: model, Benchmark: fmt.Sprintf("b%d", b),
+						Score: max(score, 1), VCPUs: 1, Threads: 1, Machine: fmt.Sprintf("%s-%d", nodeType, m), Time: now,
+					})
+				}
+			}
+		}
+	}
+	return samples
+}
+
+var now = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+// accuracy is how far estimates are from a true ratio, as shares of it, and how
+// often the true one is in the interval.
+type accuracy struct {
+	median, p95, covered float64
+	// width is the median of the intervals', as a share of the truth.
+	width float64
+	// holds are how often there was which.
+	holds map[Code]float64
+}
+
+// simulate estimates what has the name many times, with intervals of so many
+// resamples.
+func (w world) simulate(name string, truth float64, times, resamples int) accuracy {
+	s := Defaults()
+	s.Resamples = resamples
+	result := accuracy{holds: make(map[Code]float64)}
+	var all, widths []float64
+	for i := range times {
+		e := estimates(w.draw(rand.New(rand.NewPCG(uint64(i), 1))), "base", s)[name]
+		all = append(all, math.Abs(e.Ratio/truth-1))
+		widths = append(widths, (e.High-e.Low)/truth)
+		if e.Low <= truth && truth <= e.High {
+			result.covered++
+		}
+		codes := make(map[Code]bool)
+		for _, h := range e.Holds {
+			codes[h.Code] = true
+		}
+		for code := range codes {
+			result.holds[code]++
+		}
+	}
+	result.covered /= float64(times)
+	for code := range result.holds {
+		result.holds[code] /= float64(times)
+	}
+	slices.Sort(all)
+	slices.Sort(widths)
+	result.width = widths[times/2]
+	result.median, result.p95 = all[times/2], all[times*95/100]
+	return result
+}
+
+var same = []float64{1.08, 1.08, 1.08, 1.08}
+
+func TestSimulatedEstimatesAreClose(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		world  world
+		of     string
+		truth  float64
+		within [2]float64 // of the error: median and 95th percentile
+	}{
+		{"runs that differ by 0.1 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.001}, "t", 1.08, [2]float64{0.0004, 0.001}},
+		{"runs that differ by 1 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.01}, "t", 1.08, [2]float64{0.004, 0.01}},
+		{"runs that differ by 5 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.05}, "t", 1.08, [2]float64{0.015, 0.04}},
+		{"runs that differ by 13 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.13}, "t", 1.08, [2]float64{0.04, 0.1}},
+		{"13 % on many machines", world{ratios: same, machines: 30, runs: 3, runNoise: 0.13}, "t", 1.08, [2]float64{0.012, 0.03}},
+		{"machines that differ by 3 %", world{ratios: same, machines: 10, runs: 3, machineNoise: 0.03, runNoise: 0.01}, "t", 1.08, [2]float64{0.015, 0.04}},
+		{"1 of 10 samples off by half", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, outliers: 0.1}, "t", 1.08, [2]float64{0.004, 0.01}},
+		{"the same, of few machines", world{ratios: same, machines: 3, runs: 3, runNoise: 0.02, outliers: 0.1}, "t", 1.08, [2]float64{0.008, 0.025}},
+		{"benchmarks that differ a little: their geometric mean", world{ratios: []float64{1, 1.05, 1.1, 1.15}, machines: 5, runs: 3, runNoise: 0.02}, "t", 1.07349, [2]float64{0.006, 0.015}},
+		{"a new CPU in 3 of 10 machines: each model", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherModel: 0.3, otherSpeed: 1.5}, "t@new", 1.62, [2]float64{0.006, 0.02}},
+		{"and the other", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherModel: 0.3, otherSpeed: 1.5}, "t@old", 1.08, [2]float64{0.006, 0.015}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := tc.world.simulate(tc.of, tc.truth, 100, 0)
+			t.Logf("error: median %.2f %%, 95th percentile %.2f %%", 100*e.median, 100*e.p95)
+			if e.median > tc.within[0] || e.p95 > tc.within[1] {
+				t.Errorf("error %.4f and %.4f, want at most %v", e.median, e.p95, tc.within)
+			}
+		})
+	}
+}
+
+func TestSimulatedDoubtsAreHeldBack(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		world world
+		code  Code
+		// often is the share of simulations that are held back for it, least and
+		// most.
+		least, most float64
+	}{
+		{"one run on each of 2 machines", world{ratios: same, machines: 2, runs: 1, runNoise: 0.01}, TooFewSamples, 1, 1},
+		{"many runs on 1 machine", world{ratios: same, machines: 1, runs: 9, runNoise: 0.01}, TooFewMachines, 1, 1},
+		{"one benchmark", world{ratios: same[:1], machines: 9, runs: 3, runNoise: 0.01}, TooFewBenchmarks, 1, 1},
+		{"benchmarks that disagree", world{ratios: []float64{1.08, 0.97, 1.26, 0.64}, machines: 5, runs: 3, runNoise: 0.05}, BenchmarksDisagree, 1, 1},
+		{"benchmarks that agree, with noise", world{ratios: same, machines: 5, runs: 3, runNoise: 0.05}, BenchmarksDisagree, 0, 0},
+		{"outliers are no disagreement", world{ratios: same, machines: 5, runs: 3, runNoise: 0.02, outliers: 0.1}, BenchmarksDisagree, 0, 0},
+		{"a CPU that is 1.2 times as fast", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherModel: 0.2, otherSpeed: 1.2}, ModelsDiffer, 1, 1},
+		{"a CPU that is as fast", world{ratios: same, machines: 10, runs: 3, machineNoise: 0.02, runNoise: 0.02, otherModel: 0.2, otherSpeed: 1}, ModelsDiffer, 0, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.world.simulate("t", 1.08, 50, 0).holds[tc.code]; got < tc.least || got > tc.most {
+				t.Errorf("%s in %.0f %%, want %.0f to %.0f %%", tc.code, 100*got, 100*tc.least, 100*tc.most)
+			}
+		})
+	}
+}
+
+// A new CPU that samples do not name cannot be told from outliers while few
+// machines have it, and makes the interval wide when many do.
+func TestSimulatedCPUsWithoutAName(t *testing.T) {
+	w := world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherSpeed: 1.5, hideModels: true}
+	w.otherModel = 0.2
+	if e := w.simulate("t", 1.08, 50, 0); e.p95 > 0.02 {
+		t.Errorf("with 2 of 10 machines, error %.4f, want that of the others, up to 0.02", e.p95)
+	}
+	w.otherModel = 0.5
+	for seed := range uint64(20) {
+		e := estimates(w.draw(rand.New(rand.NewPCG(seed, 1))), "base", Defaults())["t"]
+		if e.Low > 1.1 || e.High < 1.6 {
+			t.Errorf("with 5 of 10 machines, interval [%.3f, %.3f], want one from 1.08 to 1.62", e.Low, e.High)
+		}
+	}
+}
+
+func TestSimulatedIntervalsHaveTheTruth(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		world world
+		// least is how often, widest how wide they may be.
+		least, widest float64
+	}{
+		{"2 machines: too few to tell", world{ratios: same[:2], machines: 2, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.6, 0.13},
+		{"3 machines: nearly", world{ratios: same[:2], machines: 3, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.8, 0.13},
+		{"4 machines", world{ratios: same[:2], machines: 4, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.9, 0.13},
+		{"8 machines that were measured once", world{ratios: same[:2], machines: 8, runs: 1, machineNoise: 0.03, runNoise: 0.02}, 0.9, 0.11},
+		{"8 machines, runs that differ by 13 %", world{ratios: same[:2], machines: 8, runs: 2, runNoise: 0.13}, 0.9, 0.3},
+		{"20 machines", world{ratios: same[:2], machines: 20, runs: 2, machineNoise: 0.05, runNoise: 0.02}, 0.9, 0.11},
+		{"20 machines, 1 of 10 samples off by half", world{ratios: same[:2], machines: 20, runs: 2, machineNoise: 0.02, runNoise: 0.02, outliers: 0.1}, 0.9, 0.06},
+		{"70 machines, resampled less often", world{ratios: same[:2], machines: 70, runs: 1, machineNoise: 0.03, runNoise: 0.02}, 0.9, 0.04},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := tc.world.simulate("t", 1.08, 200, 300)
+			t.Logf("%.1f %% of the intervals of 95 %% have the truth in them, and they are %.1f %% wide", 100*e.covered, 100*e.width)
+			if e.covered < tc.least || e.width > tc.widest {
+				t.Errorf("%.3f with a width of %.3f, want at least %.2f and at most %.2f", e.covered, e.width, tc.least, tc.widest)
+			}
+		})
+	}
+}

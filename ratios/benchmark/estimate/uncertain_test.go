@@ -1,0 +1,45 @@
+package estimate
+
+import (
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// A machine of few cannot be told to be the odd one, so that nobody is believed.
+func TestOneMachineOfFewDoesNotMoveARatioByItself(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		machines int
+		odd      float64
+		want     []Code
+	}{
+		{"two that agree", 2, 1.05, nil},
+		{"two of which one is much faster", 2, 100, []Code{MachinesDisagree}},
+		{"two of which one is much slower", 2, 0.01, []Code{MachinesDisagree}},
+		{"three of which one is much faster", 3, 100, []Code{MachinesDisagree}},
+		{"one of many is an outlier, and holds nothing back", 12, 100, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var samples []sample.Sample
+			for _, benchmark := range []string{"a", "b"} {
+				each := make([]int, tc.machines)
+				for i := range each {
+					each[i] = 2
+				}
+				samples = append(samples, batch{"n2d", benchmark, 100, each}.samples()...)
+				first := len(samples)
+				samples = append(samples, batch{"n4", benchmark, 100, each}.samples()...)
+				for i := range samples[first:] {
+					if samples[first+i].Machine == "n4-0" {
+						samples[first+i].Score *= tc.odd
+					}
+				}
+			}
+			e := estimates(samples, "n2d", Defaults())["n4"]
+			if len(e.Holds) != len(tc.want) || len(e.Holds) > 0 && e.Holds[0].Code != tc.want[0] {
+				t.Errorf("ratio %.2f (%.2f to %.2f), holds %v", e.Ratio, e.Low, e.High, e.Holds)
+			}
+		})
+	}
+}

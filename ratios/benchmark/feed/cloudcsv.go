@@ -1,0 +1,83 @@
+package feed
+
+import (
+	"bufio"
+	"errors"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+)
+
+// Columns of a table as a cloud publishes it: VM Size, CPU, vCPUs, NUMA Nodes,
+// Memory(GiB), Avg Score, StdDev, StdDev%, #Runs.
+const (
+	columnSize   = "VM Size"
+	columnCPU    = "CPU"
+	columnVCPUs  = "vCPUs"
+	columnNUMA   = "NUMA Nodes"
+	columnMemory = "Memory(GiB)"
+	columnScore  = "Avg Score"
+	columnStdDev = "StdDev"
+	columnRuns   = "#Runs"
+)
+
+// cloudNames are what a sample's fields are called.
+var cloudNames = map[string]string{
+	"instanceType": columnSize, "cpuModel": columnCPU, "vcpus": columnVCPUs, "score": columnScore, "runs": columnRuns,
+}
+
+// readCloudCSV reads a table of one benchmark, with the average of the runs on all
+// vCPUs of each VM size.
+func readCloudCSV(in *bufio.Reader, c *collector) error {
+	if c.options.Benchmark == "" {
+		return errors.New("a table of a cloud does not say what was run: name it as the feed's benchmark")
+	}
+	return table(in, []string{columnSize, columnScore}, func(line int, r record, fault *Fault) {
+		var s *sample.Sample
+		if fault == nil {
+			s, fault = c.cloudRow(r)
+		}
+		c.add(line, s, fault, cloudNames)
+	})
+}
+
+func (c *collector) cloudRow(r record) (*sample.Sample, *Fault) {
+	size := r(columnSize)
+	if size == "" {
+		return nil, &Fault{Field: columnSize, Reason: "must be set"}
+	}
+	score, fault := r.number(columnScore)
+	if fault != nil {
+		return nil, fault
+	}
+	said, fault := r.count(columnVCPUs)
+	if fault != nil {
+		return nil, fault
+	}
+	vcpus, fault := c.options.vcpus(said, columnVCPUs, size)
+	if fault != nil {
+		return nil, fault
+	}
+	runs, fault := r.count(columnRuns)
+	if fault != nil {
+		return nil, fault
+	}
+	model := nodetype.ModelName(r(columnCPU))
+	// Rows have no time: the same figures are the same measurement, whenever they
+	// are read; others are a new one of the same machine.
+	machine := []string{size, model, r(columnNUMA), r(columnMemory)}
+	figures := []string{r(columnVCPUs), r(columnScore), r(columnStdDev), r(columnRuns)}
+	return &sample.Sample{
+		ID:           digest(append(append([]string{"cloud-csv", c.options.Benchmark}, machine...), figures...)...),
+		InstanceType: size,
+		CPUModel:     model,
+		Benchmark:    c.options.Benchmark,
+		Score:        score,
+		VCPUs:        vcpus,
+		Threads:      vcpus,
+		Runs:         runs,
+		Machine:      strings.Join(machine, "/"),
+		Time:         c.options.Now,
+	}, nil
+}

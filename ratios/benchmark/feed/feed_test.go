@@ -1,0 +1,228 @@
+package feed
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// options are those of a feed that says all but what every feed must say.
+func options() Options { return Options{Source: "published", Now: now} }
+
+func read(t *testing.T, f Format, text string, o Options) Result {
+	t.Helper()
+	result, err := Read(f, strings.NewReader(text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// wantSamples compares samples without their ids, which are only told to be there.
+func wantSamples(t *testing.T, got []sample.Sample, want ...sample.Sample) {
+	t.Helper()
+	got = slices.Clone(got)
+	for i := range got {
+		if got[i].ID == "" {
+			t.Errorf("sample %d has no id", i)
+		}
+		got[i].ID = ""
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("samples\n%+v, want\n%+v", got, want)
+	}
+}
+
+func wantFault(t *testing.T, r Result, line int, field, reason string) {
+	t.Helper()
+	if len(r.Samples) != 0 || r.Bad != 1 || len(r.Faults) != 1 {
+		t.Fatalf("got %+v, want one fault", r)
+	}
+	if f := r.Faults[0]; f.Line != line || f.Field != field || !strings.Contains(f.Reason, reason) {
+		t.Errorf("fault %+v, want line %d, field %q, reason %q", f, line, field, reason)
+	}
+}
+
+func TestAnUnknownFormatIsAnError(t *testing.T) {
+	_, err := Read("yaml", strings.NewReader(""), options())
+	if err == nil || !strings.Contains(err.Error(), "perfkit") {
+		t.Errorf("error %v does not tell the formats", err)
+	}
+}
+
+func TestWhatCannotBeReadToItsEndIsAnError(t *testing.T) {
+	broken := errors.New("connection reset")
+	for f, begin := range map[Format]string{
+		PerfKit: goodPerfKit, SpareCores: "[" + goodSpareCores, CloudCSV: goodCloudCSV, Samples: goodSample,
+	} {
+		in := iotest.DataErrReader(readerThenError{strings.NewReader(begin), broken})
+		if r, err := Read(f, in, tableOptions(f)); !errors.Is(err, broken) || r.Rows != 0 {
+			t.Errorf("%s: got %+v, error %v", f, r, err)
+		}
+	}
+}
+
+// readerThenError reads text, and then fails.
+type readerThenError struct {
+	text *strings.Reader
+	err  error
+}
+
+func (r readerThenError) Read(p []byte) (int, error) {
+	if n, _ := r.text.Read(p); n > 0 {
+		return n, nil
+	}
+	return 0, r.err
+}
+
+// tableOptions name a benchmark for the format that needs it.
+func tableOptions(f Format) Options {
+	o := options()
+	if f == CloudCSV {
+		o.Benchmark = "coremark"
+	}
+	return o
+}
+
+// rows are one good row of each format, and the format's header if it has one.
+var rows = []struct {
+	format      Format
+	header, row string
+}{
+	{PerfKit, "", goodPerfKit}, {SpareCores, "", goodSpareCores}, {Samples, "", goodSample},
+	{SpareCores, spareCoresHeader, spareCoresRow}, {CloudCSV, cloudHeader, cloudRow},
+}
+
+func TestABadRowKeepsNoGoodOneOut(t *testing.T) {
+	for _, tc := range rows {
+		for name, bad := range map[string]string{
+			"no row":         `]}"`,
+			"open quote":     `{"a": "`,
+			"too long":       strings.Repeat("x", maxRow+1),
+			"no text":        "\xff\xfe",
+			"deep nesting":   strings.Repeat(`{"a":[`, 50_000),
+			"another object": `{"a": 1}`,
+		} {
+			text := tc.header + tc.row + "\n" + bad + "\n" + tc.row + "\n"
+			r := read(t, tc.format, text, tableOptions(tc.format))
+			line := 1 + strings.Count(tc.header, "\n") + 1
+			if len(r.Samples) != 2 || r.Rows != 3 || r.Bad != 1 || r.Faults[0].Line != line || r.Faults[0].Reason == "" {
+				t.Errorf("%s%s, %s: %d samples of %d rows, faults %+v", tc.format, tc.header, name, len(r.Samples), r.Rows, r.Faults)
+			}
+		}
+	}
+}
+
+func TestARowWithoutEndIsNotKeptInMemory(t *testing.T) {
+	const size = 64 << 20
+	for begin, f := range map[string]Format{"": PerfKit, "[{": SpareCores, spareCoresHeader: SpareCores, cloudHeader: CloudCSV} {
+		in := io.MultiReader(strings.NewReader(begin), io.LimitReader(zeros{}, size))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := Read(f, in, tableOptions(f))
+		runtime.ReadMemStats(&after)
+		if begin == "[{" {
+			if err == nil {
+				t.Errorf("%s: an array without an end is read as %+v", f, r)
+			}
+		} else if err != nil || r.Bad != 1 || r.Faults[0].Reason != errTooLong.Reason {
+			t.Errorf("%s: got %+v, error %v", f, r, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > size/4 {
+			t.Errorf("%s: %d bytes were allocated for a row of %d", f, used, size)
+		}
+	}
+}
+
+// zeros never end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+func TestTextIsReadAsProgramsWriteIt(t *testing.T) {
+	for _, tc := range rows {
+		want := read(t, tc.format, tc.header+tc.row, tableOptions(tc.format)).Samples
+		if len(want) != 1 {
+			t.Fatalf("%s: %d samples", tc.format, len(want))
+		}
+		for name, text := range map[string]string{
+			"byte order mark": "\uFEFF" + tc.header + tc.row,
+			"CRLF":            strings.ReplaceAll(tc.header+tc.row, "\n", "\r\n") + "\r\n",
+			"empty lines":     "\n \n" + tc.header + "\r\n\n" + tc.row + "\n\n",
+		} {
+			r := read(t, tc.format, text, tableOptions(tc.format))
+			if !slices.Equal(r.Samples, want) || r.Rows != 1 {
+				t.Errorf("%s, %s: got %+v, want %+v", tc.format, name, r, want)
+			}
+		}
+	}
+}
+
+func TestReadingAgainGivesTheSameIDs(t *testing.T) {
+	for _, tc := range rows {
+		o := tableOptions(tc.format)
+		first := read(t, tc.format, tc.header+tc.row, o).Samples[0]
+		o.Now = o.Now.Add(time.Hour)
+		if again := read(t, tc.format, tc.header+tc.row, o).Samples[0]; again.ID != first.ID || again.Machine != first.Machine {
+			t.Errorf("%s: %+v is %+v the next time", tc.format, first, again)
+		}
+	}
+}
+
+func TestFaultsAreCountedAllAndToldUpToALimit(t *testing.T) {
+	r := read(t, Samples, strings.Repeat("{}\n", MaxFaults+7), options())
+	if r.Bad != MaxFaults+7 || r.Rows != r.Bad || len(r.Faults) != MaxFaults {
+		t.Errorf("%d bad of %d, %d faults", r.Bad, r.Rows, len(r.Faults))
+	}
+}
+
+func TestOnlyTheBenchmarkAskedForIsRead(t *testing.T) {
+	for f, text := range map[Format]string{PerfKit: goodPerfKit, SpareCores: goodSpareCores, Samples: goodSample} {
+		o := options()
+		o.Benchmark = "another"
+		if r := read(t, f, text, o); r.Skipped != 1 || len(r.Samples) != 0 {
+			t.Errorf("%s: got %+v", f, r)
+		}
+	}
+}
+
+func TestDetect(t *testing.T) {
+	for _, tc := range []struct {
+		name, head string
+		want       Format
+		ok         bool
+	}{
+		{"PerfKit", goodPerfKit, PerfKit, true},
+		{"Spare Cores, newline JSON", goodSpareCores, SpareCores, true},
+		{"Spare Cores, JSON array", "[\n " + goodSpareCores + ",\n", SpareCores, true},
+		{"Spare Cores, CSV", spareCoresHeader + spareCoresRow, SpareCores, true},
+		{"cloud's table", "\uFEFF" + cloudHeader, CloudCSV, true},
+		{"samples", goodSample, Samples, true},
+		{"a row that is cut off", goodPerfKit[:40], PerfKit, true},
+		{"keys of nested objects do not count", `{"a": {"metric": 1}, "b": ["metric", "metric"], "c": "metric"`, "", false},
+		{"an array of something else", `[{"metric": 1}]`, "", false},
+		{"a page", "<!DOCTYPE html>", "", false},
+		{"nothing", "", "", false},
+		{"a number", "5", "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, ok := Detect([]byte(tc.head)); got != tc.want || ok != tc.ok {
+				t.Errorf("got %q, %v", got, ok)
+			}
+		})
+	}
+}

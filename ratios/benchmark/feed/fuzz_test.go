@@ -1,0 +1,62 @@
+package feed
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"unicode/utf8"
+)
+
+func FuzzPerfKit(f *testing.F) {
+	fuzz(f, PerfKit, goodPerfKit, quotedPerfKit+"\r\n"+goodPerfKit, `{"metric":"x","test":"y","metadata":{"thread_count":"2","machine_type":"c3-standard-2"},"value":"1,000"}`)
+}
+
+func FuzzSpareCores(f *testing.F) {
+	fuzz(f, SpareCores, goodSpareCores, "["+goodSpareCores+",\n"+goodSpareCores+"]", spareCoresHeader+spareCoresRow,
+		`[{"benchmark_id":"openssl","config":"{\"a\":1e9,\"threads\":8}","server_id":"c3-standard-8","score":1}]`)
+}
+
+func FuzzCloudCSV(f *testing.F) {
+	fuzz(f, CloudCSV, goodCloudCSV, "avg score,vm size\n\"1,000\",n4-standard-2\n\n\"x")
+}
+
+func FuzzSamples(f *testing.F) { fuzz(f, Samples, goodSample, "\uFEFF"+goodSample+"\n{}\n") }
+
+// fuzz looks for a feed that is counted wrong, or says what later stages cannot
+// take.
+func fuzz(f *testing.F, format Format, seeds ...string) {
+	for _, seed := range append(seeds, "", "\n", "\x00", "[", "[{}]", "{}\n[]", "a,b\n1", "NaN", `{"a":1e999,"a":{}}`) {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		Detect(text)
+		o := tableOptions(format)
+		r, err := Read(format, bytes.NewReader(text), o)
+		if err != nil {
+			if err.Error() == "" || r.Rows != 0 || r.Samples != nil {
+				t.Errorf("error %q with %+v", err, r)
+			}
+			return
+		}
+		if r.Rows != len(r.Samples)+r.Skipped+r.Bad || len(r.Faults) != min(r.Bad, MaxFaults) {
+			t.Errorf("%d rows: %d samples, %d skipped, %d bad, %d faults", r.Rows, len(r.Samples), r.Skipped, r.Bad, len(r.Faults))
+		}
+		for _, s := range r.Samples {
+			if faults := s.Validate(o.Now); len(faults) > 0 {
+				t.Errorf("%+v: %v", s, faults)
+			}
+			if !utf8.ValidString(s.ID + s.InstanceType + s.Version + s.Unit + s.Machine + s.Source) {
+				t.Errorf("%+v is not UTF-8", s)
+			}
+		}
+		lines := 1 + bytes.Count(text, []byte("\n"))
+		for _, fault := range r.Faults {
+			if fault.Line < 1 || fault.Line > lines || fault.Reason == "" {
+				t.Errorf("fault %+v of %d lines", fault, lines)
+			}
+		}
+		if again, err := Read(format, bytes.NewReader(text), o); err != nil || !slices.Equal(again.Samples, r.Samples) {
+			t.Errorf("read again: %+v, %v", again, err)
+		}
+	})
+}

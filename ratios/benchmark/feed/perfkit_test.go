@@ -1,0 +1,109 @@
+package feed
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// quotedPerfKit is a line as published, abridged; goodPerfKit has what it leaves
+// out.
+const (
+	quotedPerfKit = `{"metric":"Coremark Score","value":160665.153736,"unit":"","test":"coremark","labels":"|parallelism_method:SOCKET|,|thread_count:8|"}`
+	goodPerfKit   = `{"metric":"Coremark Score","value":160665.153736,"unit":"","timestamp":1600000000.5,"test":"coremark","product_name":"PerfKitBenchmarker","official":false,"owner":"me","run_uri":"c0ffee01","sample_uri":"5f8f1b9e-7f11-4d2d","labels":"|parallelism_method:SOCKET|,|thread_count:8|,|machine_type:n2d-standard-8|,|num_cpus:8|,|cpu_version:AMD EPYC 7B12|,|image:a:b|"}`
+)
+
+var perfKitSample = sample.Sample{
+	InstanceType: "n2d-standard-8", CPUModel: "AMD-EPYC-7B12", Benchmark: "coremark", Score: 160665.153736,
+	VCPUs: 8, Threads: 8, Machine: "c0ffee01", Source: "published", Time: time.Unix(1600000000, 5e8).UTC(),
+}
+
+func TestPerfKitLabelsAndMetadataSayTheSame(t *testing.T) {
+	labels := goodPerfKit[strings.Index(goodPerfKit, `"labels"`):]
+	metadata := `"metadata":{"thread_count":8,"machine_type":"n2d-standard-8","num_cpus":8,"cpu_version":"AMD EPYC 7B12","x":null,"y":[1]}}`
+	for _, text := range []string{goodPerfKit, strings.Replace(goodPerfKit, labels, metadata, 1)} {
+		r := read(t, PerfKit, text, options())
+		wantSamples(t, r.Samples, perfKitSample)
+		if len(r.Samples) == 1 && r.Samples[0].ID != "5f8f1b9e-7f11-4d2d" {
+			t.Errorf("id %q is not the sample's", r.Samples[0].ID)
+		}
+	}
+}
+
+func TestPerfKitRows(t *testing.T) {
+	good, cut := perfKitSample, func(s, old, replacement string) string {
+		if !strings.Contains(s, old) {
+			t.Fatalf("%q is not in the row", old)
+		}
+		return strings.Replace(s, old, replacement, 1)
+	}
+	with := func(change func(*sample.Sample)) *sample.Sample { s := good; change(&s); return &s }
+	for _, tc := range []struct {
+		name, row string
+		want      *sample.Sample
+		field     string // of the fault; "-" if the row is skipped
+		reason    string
+	}{
+		{name: "vCPUs by the name of the instance type", row: cut(goodPerfKit, "|num_cpus:8|,", ""), want: &good},
+		{name: "CoreMark is run on all vCPUs if nothing is said", row: cut(goodPerfKit, "|thread_count:8|,", ""), want: &good},
+		{name: "no time is now", row: cut(goodPerfKit, `"timestamp":1600000000.5,`, ""), want: with(func(s *sample.Sample) { s.Time = now })},
+		{name: "no run: all may be of one machine", row: cut(goodPerfKit, `"run_uri":"c0ffee01",`, ""), want: with(func(s *sample.Sample) { s.Machine = "n2d-standard-8" })},
+		{name: "no sample_uri: what was measured identifies it", row: cut(goodPerfKit, `"sample_uri":"5f8f1b9e-7f11-4d2d",`, ""), want: &good},
+		{name: "another throughput has the name of its test", row: cut(cut(goodPerfKit, "Coremark Score", "Integer Rate (base)"), `"unit":""`, `"unit":"ops/s"`),
+			want: with(func(s *sample.Sample) {
+				s.Benchmark = benchmarkName("coremark:integer", "rate", "(base)")
+				s.Unit = "ops/s"
+			})},
+		{name: "a time", row: cut(goodPerfKit, `"unit":""`, `"unit":"seconds"`), field: "-"},
+		{name: "a latency", row: cut(goodPerfKit, "Coremark Score", "p99 Latency"), field: "-"},
+		{name: "the run's time", row: `{"metric":"End to End Runtime","value":289.4,"unit":"seconds","test":"coremark","labels":""}`, field: "-"},
+		{name: "what describes the machine", row: `{"metric":"lscpu","value":0,"unit":"","test":"coremark","labels":"|machine_type:n4-standard-8|,|num_cpus:8|"}`, field: "-"},
+		{name: "of a network", row: `{"metric":"TCP_STREAM_Throughput","value":6253,"unit":"Mbits/sec","test":"netperf","labels":"|machine_type:n4-standard-8|"}`, field: "-"},
+		{name: "not on all vCPUs", row: cut(goodPerfKit, "thread_count:8", "thread_count:4"), field: "thread_count", reason: "only runs on all vCPUs"},
+		{name: "threads that are no number", row: cut(goodPerfKit, "thread_count:8", "thread_count:many"), field: "thread_count", reason: `not "many"`},
+		{name: "the line as quoted names no machine", row: quotedPerfKit, field: "machine_type", reason: "must be in labels"},
+		{name: "vCPUs are unknown", row: cut(cut(goodPerfKit, "|num_cpus:8|,", ""), "n2d-standard-8", "m7i.2xlarge"), field: "num_cpus", reason: "is not known of \"m7i.2xlarge\": add a column, or name it in the feed's vcpus"},
+		{name: "too many vCPUs", row: cut(goodPerfKit, "num_cpus:8", "num_cpus:99999999999999999999"), field: "num_cpus", reason: "whole number"},
+		{name: "too long sample_uri", row: cut(goodPerfKit, "5f8f1b9e", strings.Repeat("5", 200)), field: "sample_uri", reason: "at most 128"},
+		{name: "no metric", row: cut(goodPerfKit, "Coremark Score", ""), field: "metric", reason: "must be set"},
+		{name: "no value", row: cut(goodPerfKit, "160665.153736", "null"), field: "value", reason: "must be set"},
+		{name: "value is text", row: cut(goodPerfKit, "160665.153736", `"fast"`), field: "value", reason: `not "fast"`},
+		{name: "value is NaN", row: cut(goodPerfKit, "160665.153736", `"NaN"`), field: "value", reason: "above 0"},
+		{name: "value is infinite", row: cut(goodPerfKit, "160665.153736", `1e999`), field: "value", reason: "1e999"},
+		{name: "value is negative", row: cut(goodPerfKit, "160665.153736", `-1`), field: "value", reason: "above 0"},
+		{name: "value is an object", row: cut(goodPerfKit, "160665.153736", `{"a":1}`), field: "value", reason: "above 0"},
+		{name: "in the future", row: cut(goodPerfKit, "1600000000.5", "4e9"), field: "timestamp", reason: "future"},
+		{name: "no time", row: cut(goodPerfKit, "1600000000.5", "1e300"), field: "timestamp", reason: "seconds since 1970"},
+		{name: "labels without bars", row: cut(goodPerfKit, `"|parallelism`, `"parallelism`), field: "labels", reason: "must be as |key:value|"},
+		{name: "a label twice", row: cut(goodPerfKit, `|num_cpus:8|`, `|num_cpus:8|,|num_cpus:4|`), field: "labels", reason: "each key once"},
+		{name: "metadata is no object", row: cut(goodPerfKit, `"labels"`, `"metadata":3,"labels"`), field: "metadata", reason: "must be"},
+		{name: "a key of metadata twice", row: cut(goodPerfKit, `"labels"`, `"metadata":{"a":1,"a":2},"labels"`), field: "metadata.a", reason: "is there twice"},
+		{name: "a key twice", row: cut(goodPerfKit, `"unit":""`, `"unit":"","unit":""`), field: "unit", reason: "is there twice"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := read(t, PerfKit, "\n"+tc.row, options())
+			switch {
+			case tc.want != nil:
+				wantSamples(t, r.Samples, *tc.want)
+			case tc.field == "-":
+				if r.Skipped != 1 || r.Rows != 1 {
+					t.Errorf("got %+v, want it skipped", r)
+				}
+			default:
+				wantFault(t, r, 2, tc.field, tc.reason)
+			}
+		})
+	}
+}
+
+func TestPerfKitVCPUsOfTheFeed(t *testing.T) {
+	o := options()
+	o.VCPUs = map[string]int{"m7i.2xlarge": 8, "n2d-standard-8": 2}
+	row := strings.Replace(strings.Replace(goodPerfKit, "|num_cpus:8|,", "", 1), "n2d-standard-8", "m7i.2xlarge", 1)
+	want := perfKitSample
+	want.InstanceType = "m7i.2xlarge"
+	// What the row says counts more.
+	wantSamples(t, read(t, PerfKit, row+"\n"+goodPerfKit, o).Samples, want, perfKitSample)
+}

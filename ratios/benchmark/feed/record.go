@@ -1,0 +1,85 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	strictjson "sigs.k8s.io/json"
+)
+
+// record returns what a row has in a column or under a key, as text: what is
+// missing or null is empty, and objects and arrays are JSON.
+type record func(name string) string
+
+// objectRecord reads a JSON object. A key that is there twice is a fault: nobody
+// knows which one is meant.
+func objectRecord(text []byte) (record, *Fault) {
+	values, fault := object(text)
+	return func(name string) string { return plain(values[name]) }, fault
+}
+
+func object(text []byte) (map[string]json.RawMessage, *Fault) {
+	var values map[string]json.RawMessage
+	doubts, err := strictjson.UnmarshalStrict(text, &values, strictjson.DisallowDuplicateFields)
+	if len(doubts) > 0 {
+		return nil, doubtful(doubts[0])
+	}
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if values == nil {
+		return nil, &Fault{Reason: "must be a JSON object, not null"}
+	}
+	return values, nil
+}
+
+// plain is the text of a JSON value.
+func plain(value json.RawMessage) string {
+	switch {
+	case len(value) == 0 || bytes.Equal(value, []byte("null")):
+		return ""
+	case value[0] != '"':
+		return string(value)
+	}
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return string(value)
+	}
+	return text
+}
+
+// doubtful is what a strict reader has against a key.
+func doubtful(err error) *Fault {
+	field, _ := errors.AsType[strictjson.FieldError](err)
+	if field == nil {
+		return &Fault{Reason: err.Error()}
+	}
+	reason := "is not a known key"
+	if strings.HasPrefix(err.Error(), "duplicate") {
+		reason = "is there twice"
+	}
+	return &Fault{Field: field.FieldPath(), Reason: reason}
+}
+
+// unreadable is why a row is not what it must be.
+func unreadable(err error) *Fault {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return &Fault{Field: wrong.Field, Reason: fmt.Sprintf("must be a %s, not %s", wrong.Type, quoted(wrong.Value))}
+	}
+	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
+		return &Fault{Field: "time", Reason: "must be a time such as 2026-01-02T15:04:05Z, not " + quoted(wrong.Value)}
+	}
+	return &Fault{Reason: "is not JSON: " + strings.TrimPrefix(err.Error(), "json: ")}
+}
+
+// within names the field that the faulty text is the value of.
+func (f *Fault) within(field string) *Fault {
+	if f == nil {
+		return nil
+	}
+	return &Fault{Line: f.Line, Field: strings.TrimSuffix(field+"."+f.Field, "."), Reason: f.Reason}
+}

@@ -1,0 +1,42 @@
+package feed
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var fenced = regexp.MustCompile("(?s)\n```(?:json|csv)\n(.*?)```")
+
+// The reference introduces each format by its name, and then has an example.
+func TestTheExamplesOfTheReferenceAreRead(t *testing.T) {
+	content, err := os.ReadFile("../../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(content), "\n### Feeds and their formats\n")
+	section, _, _ = strings.Cut(section, "\n### ")
+	if n := len(fenced.FindAllString(section, -1)); n != len(Formats) {
+		t.Errorf("%d examples, want one for each of %v", n, Formats)
+	}
+	options := Options{Source: "reference", Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}
+	for _, format := range Formats {
+		_, rest, _ := strings.Cut(section, "\n`"+string(format)+"`, ")
+		example := fenced.FindStringSubmatch(rest)
+		if example == nil {
+			t.Fatalf("%s has no example", format)
+		}
+		if found, _ := Detect([]byte(example[1])); found != format {
+			t.Errorf("the example of %s looks like %q", format, found)
+		}
+		if options.Benchmark = ""; format == CloudCSV {
+			options.Benchmark = coremark
+		}
+		r, err := Read(format, strings.NewReader(example[1]), options)
+		if err != nil || r.Rows != 1 || len(r.Samples) != 1 || r.Samples[0].VCPUs != 8 {
+			t.Errorf("%s: %+v, %v", format, r, err)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// maxRow is how many bytes a row may have. What is longer is no row, and is not
+// kept in memory.
+const maxRow = 1 << 20
+
+var (
+	errTooLong = Fault{Reason: fmt.Sprintf("is longer than %d bytes", maxRow)}
+	errNotText = Fault{Reason: "is not UTF-8 text"}
+)
+
+// rawRow is one row as it is written, or what is wrong with it.
+type rawRow struct {
+	line  int
+	text  []byte // until the next row is read
+	fault *Fault
+}
+
+func newRawRow(line int, text []byte, tooLong bool) rawRow {
+	switch {
+	case tooLong:
+		return rawRow{line: line, fault: &errTooLong}
+	case !utf8.Valid(text):
+		return rawRow{line: line, fault: &errNotText}
+	}
+	return rawRow{line: line, text: text}
+}
+
+// lines calls take with each line that is not empty. It stops at the first error,
+// of reading or of take.
+func lines(in *bufio.Reader, take func(rawRow) error) error {
+	var line int
+	var text []byte
+	for {
+		text = text[:0]
+		tooLong := false
+		var err error
+		for more := true; more; more = errors.Is(err, bufio.ErrBufferFull) {
+			var part []byte
+			part, err = in.ReadSlice('\n')
+			if tooLong = tooLong || len(text)+len(part) > maxRow; !tooLong {
+				text = append(text, part...)
+			}
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read the feed: %w", err)
+		}
+		line++
+		if trimmed := bytes.TrimSpace(text); tooLong || len(trimmed) > 0 {
+			if err := take(newRawRow(line, trimmed, tooLong)); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}

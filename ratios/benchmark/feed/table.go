@@ -1,0 +1,90 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// table reads CSV whose first line names the columns, in any order, and calls take
+// with each row. A row is a line: quoted values do not go on in the next one, so
+// that a quote that is missing spoils one row only. Without the needed columns, it
+// is an error.
+func table(in *bufio.Reader, needed []string, take func(line int, r record, fault *Fault)) error {
+	// One CSV reader reads one line after the other.
+	line := &bytes.Reader{}
+	rows := csv.NewReader(line)
+	rows.FieldsPerRecord = -1 // Told below, with the line.
+	rows.TrimLeadingSpace = true
+	rows.ReuseRecord = true
+	parse := func(text []byte) ([]string, *Fault) {
+		line.Reset(append(text, '\n'))
+		values, err := rows.Read()
+		if err != nil {
+			if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
+				err = wrong.Err // Without a line, which would be another one.
+			}
+			return nil, &Fault{Reason: "is not CSV: " + err.Error()}
+		}
+		return values, nil
+	}
+
+	var columns map[string]int
+	err := lines(in, func(row rawRow) error {
+		fault := row.fault
+		var values []string
+		if fault == nil {
+			values, fault = parse(row.text)
+		}
+		if columns == nil {
+			if fault != nil {
+				return fmt.Errorf("line %d: the header %s", row.line, fault.Reason)
+			}
+			var err error
+			columns, err = header(values, needed)
+			return err
+		}
+		if fault == nil && len(values) != len(columns) {
+			fault = &Fault{Reason: fmt.Sprintf("must have %d values as the header has, not %d", len(columns), len(values))}
+		}
+		take(row.line, func(name string) string {
+			if i, ok := columns[column(name)]; ok {
+				return strings.TrimSpace(values[i])
+			}
+			return ""
+		}, fault)
+		return nil
+	})
+	if err == nil && columns == nil {
+		err = errors.New("the table is empty: it must begin with a header")
+	}
+	return err
+}
+
+// header returns where each column is.
+func header(names, needed []string) (map[string]int, error) {
+	columns := map[string]int{}
+	for i, name := range names {
+		if _, twice := columns[column(name)]; twice {
+			return nil, fmt.Errorf("the header names the column %q twice", name)
+		}
+		columns[column(name)] = i
+	}
+	missing := slices.DeleteFunc(slices.Clone(needed), func(name string) bool {
+		_, found := columns[column(name)]
+		return found
+	})
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("the header names no column %q", missing)
+	}
+	return columns, nil
+}
+
+// column is the name of a column without what people write differently.
+func column(name string) string {
+	return strings.ToLower(strings.Join(strings.Fields(name), ""))
+}

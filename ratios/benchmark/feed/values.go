@@ -1,0 +1,91 @@
+package feed
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// number is one above 0; "131,477" is one, too.
+func (r record) number(name string) (float64, *Fault) {
+	text := strings.TrimSpace(r(name))
+	if text == "" {
+		return 0, &Fault{Field: name, Reason: "must be set"}
+	}
+	value, err := strconv.ParseFloat(withoutThousands(text), 64)
+	if positive := value > 0; err != nil || !positive { // NaN is not positive.
+		return 0, &Fault{Field: name, Reason: "must be a number above 0, not " + quoted(text)}
+	}
+	return value, nil
+}
+
+// count is a whole number above 0, or 0 if there is none.
+func (r record) count(name string) (int, *Fault) {
+	text := strings.TrimSpace(r(name))
+	if text == "" {
+		return 0, nil
+	}
+	value, err := strconv.ParseFloat(withoutThousands(text), 64)
+	if err != nil || value < 1 || value > math.MaxInt32 || value != math.Trunc(value) {
+		return 0, &Fault{Field: name, Reason: "must be a whole number above 0, not " + quoted(text)}
+	}
+	return int(value), nil
+}
+
+// thousands is a number with separators, as tables for people have it.
+var thousands = regexp.MustCompile(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
+
+func withoutThousands(text string) string {
+	if strings.Contains(text, ",") && thousands.MatchString(text) {
+		return strings.ReplaceAll(text, ",", "")
+	}
+	return text
+}
+
+// moments are how times are written, with or without a fraction of a second.
+// Those that name no zone are UTC.
+var moments = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", time.DateOnly}
+
+// moment is a time, or the other one if there is none.
+func (r record) moment(name string, otherwise time.Time) (time.Time, *Fault) {
+	text := strings.TrimSpace(r(name))
+	if text == "" {
+		return otherwise, nil
+	}
+	for _, layout := range moments {
+		if t, err := time.Parse(layout, text); err == nil && storable(t) {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, &Fault{Field: name, Reason: "must be a time such as 2026-01-02T15:04:05, not " + quoted(text)}
+}
+
+// epoch is a time in seconds since 1970, or the other one if there is none.
+func (r record) epoch(name string, otherwise time.Time) (time.Time, *Fault) {
+	text := strings.TrimSpace(r(name))
+	if text == "" {
+		return otherwise, nil
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	seconds, fraction := math.Modf(value)
+	t := time.Unix(int64(seconds), int64(fraction*1e9)).UTC().Truncate(time.Microsecond)
+	if err != nil || value < 0 || value > 1e12 || !storable(t) {
+		return time.Time{}, &Fault{Field: name, Reason: "must be seconds since 1970, not " + quoted(text)}
+	}
+	return t, nil
+}
+
+// storable tells whether a time can be written as of RFC 3339.
+func storable(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 && !t.IsZero() }
+
+// quoted is text, not all of it if it is long.
+func quoted(text string) string {
+	const most = 64
+	if len(text) <= most {
+		return strconv.Quote(text)
+	}
+	return fmt.Sprintf("%q…", strings.ToValidUTF8(text[:most], ""))
+}

@@ -1,0 +1,62 @@
+package fetch
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func do(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAFileIsReadAgainWhenItChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "scores")
+	p := poll(t, nil, Feed{Name: "file", File: path, Interval: time.Hour})
+	s := p.first()
+	p.wantErr(s, "get "+path+": no such file or directory")
+	write(t, path, "a")
+	p.wantErr(p.after(time.Minute), "")
+	before, err := os.Stat(path)
+	do(t, err)
+	write(t, path, "b")
+	do(t, os.Chtimes(path, before.ModTime(), before.ModTime()))
+	p.after(time.Hour)
+	p.after(time.Hour)
+	do(t, os.Remove(path))
+	p.wantErr(p.after(time.Hour), "no such file or directory; what was read 60m ago counts")
+	p.wantDelivered("a", "b")
+	write(t, path, "c")
+	p.wantErr(p.after(time.Minute), "")
+	p.wantDelivered("a", "b", "c")
+}
+
+func TestWhatIsNoFileToReadIsSaid(t *testing.T) {
+	folder := t.TempDir()
+	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
+	do(t, unix.Mkfifo(pipe, 0o600))
+	write(t, large, strings.Repeat("a", 1<<10+1))
+	for path, want := range map[string]string{
+		folder:       "get " + folder + ": it is no regular file",
+		pipe:         "get " + pipe + ": it is no regular file",
+		large:        "get " + large + ": it has more than 1024 bytes",
+		pipe + "/no": "get " + pipe + "/no: not a directory",
+	} {
+		p := poll(t, nil, Feed{Name: "file", File: path})
+		p.wantErr(p.first(), want)
+	}
+}

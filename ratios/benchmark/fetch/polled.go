@@ -1,0 +1,178 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// Freshness is how long what was read counts as of then: after that, an unchanged
+// content is read and delivered anew.
+const Freshness = 24 * time.Hour
+
+// polled is a feed that is polled. But for status, which the poller's lock
+// guards, its fields are those of the one goroutine of run.
+type polled struct {
+	poller *Poller
+	feed   Feed
+	source source
+	// stop ends run; nil before it. The poller's lock guards it.
+	stop context.CancelFunc
+
+	// sum is that of the content that was read last, at readTime, and fault what
+	// was wrong with it as a whole.
+	sum      [sha256.Size]byte
+	readTime time.Time
+	fault    error
+	// hadGood tells that there was a copy with good rows.
+	hadGood bool
+	// pending was read and not delivered yet.
+	pending []sample.Sample
+	// failures counts the tries in a row that failed.
+	failures int
+
+	status Status
+}
+
+func (p *Poller) newPolled(f Feed) *polled {
+	return &polled{poller: p, feed: f, source: p.source(f), status: Status{Feed: f}}
+}
+
+// run polls until ctx is done.
+func (f *polled) run(ctx context.Context) {
+	// Many replicas and feeds that start at once are not to call at once.
+	timer := f.poller.config.Clock.NewTimer(f.poller.jitter(firstPause, 4))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C():
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case f.poller.trying <- struct{}{}:
+		}
+		err := f.try(ctx)
+		<-f.poller.trying
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			f.failures = 0
+		} else {
+			f.failures++
+		}
+		timer.Reset(f.pause(err))
+	}
+}
+
+// try gets the feed, and delivers what is new. What could not be delivered before
+// is delivered also when the feed cannot be had.
+func (f *polled) try(ctx context.Context) error {
+	now := f.poller.config.Clock.Now()
+	result, err := f.refresh(ctx, now)
+	if len(f.pending) > 0 {
+		err = both(err, f.deliver(ctx))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // Not the feed's fault.
+	}
+	f.poller.mu.Lock()
+	defer f.poller.mu.Unlock()
+	f.status.LastTry = now
+	if result != nil {
+		f.status.Result = *result
+	}
+	switch last := f.status.LastSuccess; {
+	case err == nil:
+		f.status.LastSuccess, f.status.Err = now, nil
+	case last.IsZero():
+		f.status.Err = err
+	default:
+		f.status.Err = fmt.Errorf("%w; what was read %s ago counts", err, duration.HumanDuration(now.Sub(last)))
+	}
+	f.poller.notify()
+	return err
+}
+
+// refresh gets the feed and reads it if it changed or was not read for long. It
+// returns what the status is to show of it, nil for what it shows.
+func (f *polled) refresh(ctx context.Context, now time.Time) (*feed.Result, error) {
+	stale := now.Sub(f.readTime) >= Freshness
+	content, err := f.get(ctx, stale)
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil, f.fault
+	case err != nil:
+		return nil, fmt.Errorf("get %s: %w", f.feed.Location(), err)
+	}
+	sum := sha256.Sum256(content)
+	if sum == f.sum && !stale {
+		return nil, f.fault
+	}
+	f.sum, f.readTime = sum, now
+	result, err := f.poller.read(f.feed.Format, bytes.NewReader(content), feed.Options{
+		Source: f.feed.Name, Benchmark: f.feed.Benchmark, Now: now, VCPUs: f.feed.VCPUs,
+	})
+	samples := result.Samples
+	result.Samples = nil
+	if err == nil && len(samples) == 0 && (f.hadGood || result.Bad > 0) {
+		err = noGoodRow(result)
+	}
+	if err != nil {
+		f.fault = fmt.Errorf("read %s: %w", f.feed.Location(), err)
+		if f.hadGood {
+			return nil, f.fault
+		}
+		return &result, f.fault
+	}
+	f.fault, f.pending, f.hadGood = nil, samples, len(samples) > 0
+	return &result, nil
+}
+
+func (f *polled) get(ctx context.Context, whole bool) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, f.poller.timeout)
+	defer cancel()
+	content, err := f.source.get(limited, whole)
+	if err != nil && limited.Err() != nil {
+		return nil, fmt.Errorf("not done within %s", f.poller.timeout)
+	}
+	return content, err
+}
+
+func (f *polled) deliver(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, f.poller.timeout)
+	defer cancel()
+	if err := f.poller.config.Deliver(limited, f.feed.Name, f.pending); err != nil {
+		return fmt.Errorf("store the samples of %s: %w", f.feed.Location(), err)
+	}
+	f.pending = nil
+	return nil
+}
+
+// both is errors.Join in one line.
+func both(a, b error) error {
+	if a == nil || b == nil {
+		return errors.Join(a, b)
+	}
+	return fmt.Errorf("%w; %w", a, b)
+}
+
+// noGoodRow says what is wrong with a copy that would have nothing count.
+func noGoodRow(r feed.Result) error {
+	if len(r.Faults) == 0 {
+		return fmt.Errorf("none of its %d rows is a sample", r.Rows)
+	}
+	first := r.Faults[0]
+	return fmt.Errorf("none of its %d rows is good, e.g. line %d: %s %s", r.Rows, first.Line, first.Field, first.Reason)
+}

@@ -1,0 +1,149 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+var began = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
+
+// lines reads a feed whose rows are ids, or "bad"; "broken" makes it unreadable.
+func lines(_ feed.Format, r io.Reader, o feed.Options) (feed.Result, error) {
+	var result feed.Result
+	for s := bufio.NewScanner(r); s.Scan(); {
+		result.Rows++
+		switch id := s.Text(); id {
+		case "broken":
+			return feed.Result{}, errors.New("no such format")
+		case "bad":
+			result.Bad++
+			result.Faults = append(result.Faults, feed.Fault{Line: result.Rows, Field: "score", Reason: "must be above 0"})
+		default:
+			result.Samples = append(result.Samples, sample.Sample{ID: id, Source: o.Source, Time: o.Now})
+		}
+	}
+	return result, nil
+}
+
+// polling is a poller that runs, on a clock in the test's hands, without jitter.
+type polling struct {
+	*Poller
+	t       *testing.T
+	clock   *testingclock.FakeClock
+	changed <-chan struct{}
+	end     func() error
+
+	mu sync.Mutex
+	// delivered are the samples of each delivery, and refuse the error of all.
+	delivered [][]sample.Sample
+	refuse    error
+}
+
+// poll starts a poller of feeds. None was tried when it returns.
+func poll(t *testing.T, client kubernetes.Interface, feeds ...Feed) *polling {
+	t.Helper()
+	p := &polling{t: t, clock: testingclock.NewFakeClock(began)}
+	p.Poller = New(Config{Client: client, Namespace: "default", Clock: p.clock, Deliver: p.deliver})
+	p.read, p.jitter, p.maxBytes = lines, func(d time.Duration, _ float64) time.Duration { return d }, 1<<10
+	p.Set(feeds)
+	p.changed = p.Watch()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	p.end = sync.OnceValue(func() error { cancel(); return <-ended })
+	t.Cleanup(func() {
+		if err := p.end(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func (p *polling) deliver(_ context.Context, _ string, samples []sample.Sample) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refuse != nil {
+		return p.refuse
+	}
+	p.delivered = append(p.delivered, samples)
+	return nil
+}
+
+// refuseSamples has Deliver return an error; nil ends that.
+func (p *polling) refuseSamples(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refuse = err
+}
+
+// after lets the time pass after which the one feed must be tried, and not a
+// second earlier. It returns how the feed is then.
+func (p *polling) after(d time.Duration) Status {
+	p.t.Helper()
+	deadline := time.Now().Add(localcluster.Patience)
+	for !p.clock.HasWaiters() {
+		if time.Now().After(deadline) {
+			p.t.Fatal("the feed does not wait for its next try")
+		}
+		runtime.Gosched()
+	}
+	p.clock.Step(d - time.Second)
+	if !p.clock.HasWaiters() {
+		p.t.Fatalf("tried again before %s", d)
+	}
+	p.clock.Step(time.Second)
+	select {
+	case <-p.changed:
+	case <-time.After(localcluster.Patience):
+		p.t.Fatalf("not tried again after %s", d)
+	}
+	s := p.Statuses()[0]
+	if !s.LastTry.Equal(p.clock.Now()) {
+		p.t.Fatalf("last tried at %s, it is %s", s.LastTry, p.clock.Now())
+	}
+	return s
+}
+
+// first is after the first try.
+func (p *polling) first() Status { p.t.Helper(); return p.after(firstPause) }
+
+// wantDelivered fails unless the deliveries so far had samples of these ids.
+func (p *polling) wantDelivered(want ...string) {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var got []string
+	for _, samples := range p.delivered {
+		var ids []string
+		for _, s := range samples {
+			ids = append(ids, s.ID)
+		}
+		got = append(got, strings.Join(ids, " "))
+	}
+	if !slices.Equal(got, want) {
+		p.t.Errorf("delivered %q, want %q", got, want)
+	}
+}
+
+// wantErr fails unless the feed's error has the text; empty is no error.
+func (p *polling) wantErr(s Status, want string) {
+	p.t.Helper()
+	if (s.Err == nil) != (want == "") || s.Err != nil && !strings.Contains(s.Err.Error(), want) {
+		p.t.Errorf("error %v, want %q", s.Err, want)
+	}
+}

@@ -1,0 +1,116 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func TestFeedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
+	folder := t.TempDir()
+	of := func(name, file string, interval time.Duration) Feed {
+		path := filepath.Join(folder, file)
+		write(t, path, file)
+		return Feed{Name: name, File: path, Interval: interval}
+	}
+	stays, removed, changed := of("stays", "a", time.Hour), of("removed", "b", time.Hour), of("changed", "c", time.Hour)
+	p := poll(t, nil, stays, removed, changed)
+	// tried lets seconds pass until every feed was tried, and returns when by name.
+	tried := func() map[string]time.Time {
+		t.Helper()
+		times := map[string]time.Time{}
+		localcluster.Eventually(t, "the tries", func() error {
+			p.clock.Step(time.Second)
+			clear(times)
+			for _, s := range p.Statuses() {
+				if times[s.Feed.Name] = s.LastTry; s.LastTry.IsZero() {
+					return errors.New(s.Feed.Name + " was not tried")
+				}
+			}
+			return nil
+		})
+		return times
+	}
+	before := tried()
+
+	changed.File = of("", "d", 0).File
+	p.Set([]Feed{stays, changed, of("added", "e", time.Hour)})
+	if got := p.Statuses(); len(got) != 3 || got[0].Feed.Name != "added" || !got[1].LastTry.IsZero() {
+		t.Errorf("right after the change: %+v", got)
+	}
+	after := tried()
+	if len(before) != 3 || len(after) != 3 || !after["stays"].Equal(before["stays"]) || !after["changed"].After(before["changed"]) {
+		t.Errorf("tried at %v, then at %v", before, after)
+	}
+	p.Set(nil)
+	p.clock.Step(24 * time.Hour)
+	if got := p.Statuses(); len(got) != 0 {
+		t.Errorf("without feeds: %+v", got)
+	}
+	do(t, p.end())
+	slices.SortFunc(p.delivered, func(a, b []sample.Sample) int { return int(a[0].ID[0]) - int(b[0].ID[0]) })
+	p.wantDelivered("a", "b", "c", "d", "e")
+}
+
+func TestWhatCannotBeDeliveredIsDeliveredLater(t *testing.T) {
+	s := newSite(t, httptest.NewServer, text("a"))
+	p := poll(t, nil, s.feed())
+	p.refuseSamples(errors.New("no room"))
+	first := p.first()
+	p.wantErr(first, "store the samples of "+s.URL+"/scores: no room")
+	if !first.LastSuccess.IsZero() || first.Result.Rows != 1 {
+		t.Errorf("status %+v", first)
+	}
+	s.serve(text("broken"))
+	p.wantErr(p.after(time.Minute), "no such format; store the samples of")
+	p.refuseSamples(nil)
+	p.wantErr(p.after(2*time.Minute), "no such format")
+	p.wantDelivered("a")
+	p.after(4 * time.Minute)
+	p.wantDelivered("a")
+}
+
+func TestRunEndsThoughAServerHangs(t *testing.T) {
+	asked := make(chan struct{})
+	s := newSite(t, httptest.NewServer, func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	})
+	p := poll(t, nil, s.feed())
+	localcluster.Eventually(t, "the try", func() error {
+		p.clock.Step(firstPause)
+		select {
+		case <-asked:
+			return nil
+		default:
+			return errors.New("not asked yet")
+		}
+	})
+	do(t, p.end())
+	if got := p.Statuses()[0]; !got.LastTry.IsZero() {
+		t.Errorf("the end was taken for a fault of the feed: %+v", got)
+	}
+	if p.clock.HasWaiters() {
+		t.Error("something still waits")
+	}
+}
+
+func TestSetBeforeRunAndAfterItIsFine(t *testing.T) {
+	p := poll(t, nil)
+	do(t, p.end())
+	p.Set([]Feed{{Name: "b", File: "/b"}, {Name: "a", File: "/a"}})
+	if got := p.Statuses(); len(got) != 2 || got[0].Feed.Name != "a" || got[1].Feed.Name != "b" {
+		t.Errorf("statuses %+v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	do(t, p.Run(ctx))
+}

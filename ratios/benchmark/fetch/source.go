@@ -1,0 +1,38 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// source gets the content of a feed.
+type source interface {
+	// get returns the content. Unless whole is asked for, it may return
+	// errUnchanged: the content is what it returned last.
+	get(ctx context.Context, whole bool) ([]byte, error)
+}
+
+var errUnchanged = errors.New("unchanged")
+
+func (p *Poller) source(f Feed) source {
+	switch {
+	case f.File != "":
+		return &file{f.File, p.maxBytes}
+	case f.ConfigMap != "":
+		return &configMap{p.config.Client, p.config.Namespace, f.ConfigMap, f.Key}
+	}
+	return newWeb(f.URL, p)
+}
+
+// readAll reads to the end, if that comes soon enough.
+func readAll(r io.Reader, most int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(content)) > most {
+		return nil, tooLarge(most)
+	}
+	return content, err
+}
+
+func tooLarge(most int64) error { return fmt.Errorf("it has more than %d bytes", most) }

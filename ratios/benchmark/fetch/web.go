@@ -1,0 +1,98 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	userAgent    = "workload-resizer"
+	maxRedirects = 5
+)
+
+// web is a feed at a URL. The transport has it compressed on the way.
+type web struct {
+	url    string
+	client *http.Client
+	most   int64
+	now    func() time.Time
+	// etag and modified are of the content that was returned last.
+	etag, modified string
+}
+
+func newWeb(url string, p *Poller) *web {
+	return &web{url: url, client: &http.Client{Transport: p.transport, CheckRedirect: checkRedirect}, most: p.maxBytes, now: p.config.Clock.Now}
+}
+
+func checkRedirect(next *http.Request, before []*http.Request) error {
+	if len(before) > maxRedirects {
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	next.Header.Del("Referer") // The query of the URL may have credentials.
+	if before[len(before)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return errors.New("it redirects from https to " + next.URL.Scheme)
+	}
+	return nil
+}
+
+func (w *web) get(ctx context.Context, whole bool) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	request.Header.Set("User-Agent", userAgent)
+	conditional := !whole && (w.etag != "" || w.modified != "")
+	if conditional {
+		set(request.Header, "If-None-Match", w.etag)
+		set(request.Header, "If-Modified-Since", w.modified)
+	}
+	response, err := w.client.Do(request)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch {
+	case response.StatusCode == http.StatusNotModified && conditional:
+		return nil, errUnchanged
+	case response.StatusCode != http.StatusOK:
+		return nil, w.refused(response)
+	case response.ContentLength > w.most:
+		return nil, tooLarge(w.most)
+	}
+	content, err := readAll(response.Body, w.most)
+	if err != nil {
+		return nil, err
+	}
+	w.etag, w.modified = response.Header.Get("ETag"), response.Header.Get("Last-Modified")
+	return content, nil
+}
+
+func set(h http.Header, key, value string) {
+	if value != "" {
+		h.Set(key, value)
+	}
+}
+
+// refused says what another answer than the content means.
+func (w *web) refused(r *http.Response) error {
+	status := fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode))
+	if r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusServiceUnavailable {
+		if after := retryAfter(r.Header.Get("Retry-After"), w.now()); after > 0 {
+			return &busyError{status: status, retryAfter: after}
+		}
+	}
+	return fmt.Errorf("the server answers %s", status)
+}
+
+// withoutURL is an error of the client without the URL, which may have
+// credentials.
+func withoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}

@@ -1,0 +1,304 @@
+package fetch
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// site is a server whose answer can be replaced.
+type site struct {
+	*httptest.Server
+	answer   atomic.Pointer[http.HandlerFunc]
+	requests atomic.Int32
+}
+
+func newSite(t *testing.T, start func(http.Handler) *httptest.Server, answer http.HandlerFunc) *site {
+	t.Helper()
+	s := &site{}
+	s.serve(answer)
+	s.Server = start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.requests.Add(1)
+		(*s.answer.Load())(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) serve(answer http.HandlerFunc) { s.answer.Store(&answer) }
+
+func (s *site) feed() Feed { return Feed{Name: "site", URL: s.URL + "/scores", Interval: time.Hour} }
+
+// text is an answer that cannot be asked for changes.
+func text(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
+}
+
+func TestAnUnchangedFeedIsTransferredAndDeliveredOnceADay(t *testing.T) {
+	for name, header := range map[string][3]string{
+		"by ETag":          {"ETag", `"1"`, "If-None-Match"},
+		"by Last-Modified": {"Last-Modified", "Sat, 21 Nov 2026 00:00:00 GMT", "If-Modified-Since"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
+				asked = append(asked, r.Header.Get(header[2]))
+				if agent := r.Header.Get("User-Agent"); agent != "workload-resizer" {
+					t.Errorf("User-Agent %q", agent)
+				}
+				w.Header().Set(header[0], header[1])
+				if asked[len(asked)-1] == header[1] {
+					w.WriteHeader(http.StatusNotModified)
+					return
+				}
+				_, _ = io.WriteString(w, "a\nb\n")
+			})
+			p := poll(t, nil, s.feed())
+			p.first()
+			for range 24 {
+				status := p.after(time.Hour)
+				if status.Err != nil || !status.LastSuccess.Equal(p.clock.Now()) || status.Result.Rows != 2 {
+					t.Fatalf("status %+v", status)
+				}
+			}
+			want := []string{""}
+			for range 23 {
+				want = append(want, header[1])
+			}
+			if diff := cmp.Diff(append(want, ""), asked); diff != "" {
+				t.Error(diff)
+			}
+			p.wantDelivered("a b", "a b")
+			if first, last := p.delivered[0][0].Time, p.delivered[1][0].Time; last.Sub(first) != 24*time.Hour {
+				t.Errorf("read as of %s, then %s", first, last)
+			}
+		})
+	}
+}
+
+func TestTheSameContentIsDeliveredOnceADayAlsoWithoutETag(t *testing.T) {
+	s := newSite(t, httptest.NewServer, text("a"))
+	p := poll(t, nil, s.feed())
+	p.first()
+	p.after(time.Hour)
+	p.wantDelivered("a")
+	s.serve(text("b"))
+	p.after(time.Hour)
+	p.wantDelivered("a", "b")
+	for range 24 {
+		p.after(time.Hour)
+	}
+	p.wantDelivered("a", "b", "b")
+}
+
+func TestTheLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); _, _ = io.WriteString(w, "b") }
+	}
+	long := strings.Repeat("b\n", 600)
+	for name, tc := range map[string]struct {
+		bad  http.HandlerFunc
+		want string
+	}{
+		"a server error":          {status(500), "answers 500 Internal Server Error"},
+		"nothing there":           {status(404), "answers 404 Not Found"},
+		"a part of it":            {status(206), "answers 206 Partial Content"},
+		"304 without a condition": {status(304), "answers 304 Not Modified"},
+		"a copy that breaks off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "9")
+			_, _ = io.WriteString(w, "b")
+		}, "unexpected EOF"},
+		"a connection that is cut": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"a copy that is too large": {text(long), "more than 1024 bytes"},
+		"one that says so before":  {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", strconv.Itoa(1<<40)) }, "more than 1024 bytes"},
+		"one that is unpacked":     {compressed(long), "more than 1024 bytes"},
+		"redirects in a circle":    {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/scores", http.StatusFound) }, "more than 5 redirects"},
+		"an unreadable copy":       {text("b\nbroken"), "no such format"},
+		"a copy of bad rows alone": {text("bad\nbad"), "none of its 2 rows is good, e.g. line 1: score must be above 0"},
+		"an empty copy":            {text(""), "none of its 0 rows is a sample"},
+		"a server that never comes to an end": {func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "b")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, "not done within 500ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, httptest.NewServer, text("a\nbad"))
+			p := poll(t, nil, s.feed())
+			p.timeout = 500 * time.Millisecond
+			good := p.first()
+			p.wantErr(good, "")
+			s.serve(tc.bad)
+			status := p.after(time.Hour)
+			p.wantErr(status, tc.want)
+			p.wantErr(status, "; what was read 60m ago counts")
+			p.wantErr(status, s.URL+"/scores: ")
+			if !status.LastSuccess.Equal(good.LastSuccess) || !cmp.Equal(status.Result, good.Result) || good.Result.Bad != 1 {
+				t.Errorf("what counts is of %s, %+v, not of %s, %+v", status.LastSuccess, status.Result, good.LastSuccess, good.Result)
+			}
+			p.wantDelivered("a")
+			s.serve(text("c"))
+			p.wantErr(p.after(time.Minute), "")
+			p.wantDelivered("a", "c")
+		})
+	}
+}
+
+func TestAFeedThatNeverHadAGoodRowShowsWhatIsWrong(t *testing.T) {
+	s := newSite(t, httptest.NewServer, text("bad"))
+	p := poll(t, nil, s.feed())
+	status := p.first()
+	p.wantErr(status, "none of its 1 rows is good")
+	if !status.LastSuccess.IsZero() || len(status.Result.Faults) != 1 || strings.Contains(status.Err.Error(), "counts") {
+		t.Errorf("status %+v", status)
+	}
+	p.wantDelivered()
+}
+
+func TestACopyThatStaysBadIsTransferredOnce(t *testing.T) {
+	transferred := 0
+	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		transferred++
+		_, _ = io.WriteString(w, "broken")
+	})
+	p := poll(t, nil, s.feed())
+	p.first()
+	p.wantErr(p.after(time.Minute), "no such format")
+	p.wantErr(p.after(2*time.Minute), "no such format")
+	if transferred != 1 {
+		t.Errorf("transferred %d times", transferred)
+	}
+}
+
+func TestAFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval(t *testing.T) {
+	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	f := s.feed()
+	f.Interval = 10 * time.Minute
+	p := poll(t, nil, f)
+	p.first()
+	for _, minutes := range []time.Duration{1, 2, 4, 8, 10, 10} {
+		p.after(minutes * time.Minute)
+	}
+	s.serve(text("a"))
+	p.wantErr(p.after(10*time.Minute), "")
+	p.after(10 * time.Minute)
+	s.serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	p.after(10 * time.Minute)
+	p.after(time.Minute)
+	if n := s.requests.Load(); n != 11 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestAServerCanAskForTime(t *testing.T) {
+	for name, tc := range map[string]struct {
+		code  int
+		value string
+		want  time.Duration
+	}{
+		"in seconds":                       {429, "7200", 2 * time.Hour},
+		"until a time":                     {503, "Sat, 21 Nov 2026 04:02:04 GMT", 3 * time.Hour},
+		"at most a day":                    {429, "999999", 24 * time.Hour},
+		"at least as long as after others": {503, "1", time.Minute},
+		"not before now":                   {503, "Sat, 21 Nov 2020 04:02:04 GMT", time.Minute},
+		"not by nonsense":                  {429, "soon", time.Minute},
+		"not after other errors":           {500, "7200", time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", tc.value)
+				w.WriteHeader(tc.code)
+			})
+			p := poll(t, nil, s.feed())
+			p.wantErr(p.first(), fmt.Sprintf("answers %d", tc.code))
+			p.after(tc.want)
+		})
+	}
+}
+
+func compressed(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.WriteHeader(http.StatusNotAcceptable)
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = io.WriteString(z, text)
+		_ = z.Close()
+	}
+}
+
+func TestFeedsAreCompressedOnTheWay(t *testing.T) {
+	p := poll(t, nil, newSite(t, httptest.NewServer, compressed("a")).feed())
+	p.wantErr(p.first(), "")
+	p.wantDelivered("a")
+}
+
+func TestRedirectsLeadToTheFeedButNotOutOfTLS(t *testing.T) {
+	plain := newSite(t, httptest.NewServer, text("a"))
+	secure := newSite(t, httptest.NewTLSServer, text("b"))
+	to := func(url string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/scores" {
+				if told := r.Referer(); told != "" {
+					t.Errorf("told the next server of %s", told)
+				}
+				text("moved")(w, r)
+				return
+			}
+			http.Redirect(w, r, url, http.StatusFound)
+		}
+	}
+	p := poll(t, nil)
+	p.transport.TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
+	p.Set([]Feed{secure.feed()})
+	<-p.changed
+	p.wantErr(p.first(), "")
+	secure.serve(to("/moved"))
+	p.wantErr(p.after(time.Hour), "")
+	secure.serve(to(plain.URL))
+	p.wantErr(p.after(time.Hour), "it redirects from https to http")
+	p.wantDelivered("b", "moved")
+	if plain.requests.Load() > 0 {
+		t.Error("asked without TLS")
+	}
+}
+
+func TestCredentialsAreSentAndNotTold(t *testing.T) {
+	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "ann" || password != "s3cret" || r.URL.RawQuery != "sig=s3cret" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, "a")
+	})
+	f := s.feed()
+	f.URL = strings.Replace(s.URL, "http://", "http://ann:s3cret@", 1) + "/scores?sig=s3cret"
+	p := poll(t, nil, f)
+	p.wantErr(p.first(), "")
+	s.serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	failed := p.after(time.Hour)
+	s.Close()
+	refused := p.after(time.Minute)
+	p.wantErr(refused, "connection refused")
+	for _, said := range []string{failed.Err.Error(), refused.Err.Error(), f.Location()} {
+		if strings.Contains(said, "ann") || strings.Contains(said, "s3cret") || !strings.Contains(said, s.URL+"/scores?") {
+			t.Errorf("said %q", said)
+		}
+	}
+}

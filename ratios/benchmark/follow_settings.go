@@ -1,0 +1,61 @@
+package benchmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/internal/follow"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+)
+
+// followSettings follows the ConfigMap of the settings. Without one the defaults
+// hold; what cannot be read leaves the last good settings in force.
+func (p *Provider) followSettings(ctx context.Context) error {
+	source := follow.ConfigMap{Client: p.config.Client, Namespace: p.config.Namespace, Name: p.config.SettingsName}
+	return source.Run(ctx, func(cm *corev1.ConfigMap, err error) {
+		switch {
+		case errors.Is(err, follow.ErrMissing):
+			p.configure(ctx, settings.Defaults())
+		case err != nil:
+			p.configureNot(err)
+		default:
+			s, err := settings.Parse(cm.Data[settings.Key])
+			if err != nil {
+				err = fmt.Errorf("%s: %s: %w", source, settings.Key, err)
+				p.config.OnReject(cm, err)
+				p.configureNot(err)
+				return
+			}
+			p.configure(ctx, s)
+		}
+	})
+}
+
+func (p *Provider) configure(ctx context.Context, s settings.Settings) {
+	p.mu.Lock()
+	p.settings, p.settingsErr = &s, nil
+	p.mu.Unlock()
+	p.samples.SetLimits(s.Limits)
+	p.feeds.Set(s.Feeds)
+	p.wake()
+	klog.FromContext(ctx).V(1).Info("New settings of benchmarks", "mode", s.Default, "feeds", len(s.Feeds))
+	p.tell()
+}
+
+func (p *Provider) configureNot(err error) {
+	p.mu.Lock()
+	p.settingsErr = err
+	p.mu.Unlock()
+	p.tell()
+}
+
+// inForce returns the settings; nil until they were read.
+func (p *Provider) inForce() *settings.Settings {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.settings
+}

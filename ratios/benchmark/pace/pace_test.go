@@ -1,0 +1,171 @@
+package pace
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// start is the end of a window.
+var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+var nearly = cmpopts.EquateApprox(1e-12, 0)
+
+// good is an estimate of what is 1 without it.
+func good(estimate float64) Input { return Input{Baseline: "n2d", Estimate: estimate, Below: 1} }
+
+func goodOver(below, estimate float64) Input {
+	return Input{Baseline: "n2d", Estimate: estimate, Below: below}
+}
+
+// none tells that there is not enough, held that it does not agree.
+var (
+	none = Input{Baseline: "n2d", Below: 1}
+	held = Input{Baseline: "n2d", Estimate: 1.9, HeldBack: true, Below: 1}
+)
+
+func TestHowARatioFollowsItsEstimates(t *testing.T) {
+	in := func(inputs ...Input) []Input { return inputs }
+	is := func(ratios ...float64) []float64 { return ratios }
+	three := Defaults()
+	three.Windows = 3
+	for _, tc := range []struct {
+		name     string
+		settings Settings
+		from     float64 // 0 is no ratio yet.
+		inputs   []Input
+		want     []float64
+	}{
+		{"what differs by the dead band moves nothing", Defaults(), 1, in(good(1.05), good(1.05), good(1.05), good(0.95), good(0.95), good(0.95)), is(1, 1, 1, 1, 1, 1)},
+		{"what differs by more moves once it is confirmed", Defaults(), 1, in(good(1.06), good(1.06)), is(1, 1.06)},
+		{"no faster than a step", Defaults(), 1, in(good(1.25), good(1.25), good(1.25), good(1.25), good(1.25)), is(1, 1.1, 1.21, 1.25, 1.25)},
+		{"down as up", Defaults(), 1.25, in(good(1), good(1), good(1), good(1), good(1)), is(1.25, 1.25/1.1, 1.25/1.21, 1, 1)},
+		{"more windows when so many are to confirm it", three, 1, in(good(1.06), good(1.06), good(1.06)), is(1, 1, 1.06)},
+		{"one within the dead band and it counts anew", Defaults(), 1, in(good(1.2), good(1.01), good(1.2), good(1.1)), is(1, 1, 1, 1.1)},
+		{"the other direction counts anew", Defaults(), 1, in(good(1.1), good(0.9), good(1.1), good(0.9), good(0.9)), is(1, 1, 1, 1, 1/1.1)},
+		{"while it moves, the target follows the estimate", Defaults(), 1, in(good(1.5), good(1.5), good(1.2), good(1.3), good(1.3)), is(1, 1.1, 1.2, 1.2, 1.3)},
+		{"what is on its way goes the whole way, into the dead band too", Defaults(), 1, in(good(1.12), good(1.12), good(1.12)), is(1, 1.1, 1.12)},
+		{"a target that falls back behind the ratio a little stops it", Defaults(), 1, in(good(1.5), good(1.5), good(1.08), good(1.08), good(1.08)), is(1, 1.1, 1.1, 1.1, 1.1)},
+		{"one that falls back far is confirmed anew", Defaults(), 1, in(good(1.5), good(1.5), good(0.9), good(0.9), good(0.9), good(0.9)), is(1, 1.1, 1.1, 1, 1/1.1, 0.9)},
+		{"after its target it rests", Defaults(), 1, in(good(1.06), good(1.06), good(1.1), good(1.1)), is(1, 1.06, 1.06, 1.06)},
+		{"targets are clamped", Defaults(), 1.9, in(good(9), good(9), good(9)), is(1.9, 2, 2)},
+		{"to the least, too", Defaults(), 0.55, in(good(0.1), good(0.1), good(0.1)), is(0.55, 0.5, 0.5)},
+
+		{"it starts from what is in force without it", Defaults(), 0, in(goodOver(1.3, 1.08), goodOver(1.3, 1.08), goodOver(1.3, 1.08)), is(0, 1.3/1.1, 1.08)},
+		{"from beyond the clamp, too", Defaults(), 0, in(goodOver(3, 1.9), goodOver(3, 1.9)), is(0, 3/1.1)},
+		{"and not at all if that is within the dead band", Defaults(), 0, in(goodOver(1.1, 1.08), goodOver(1.1, 1.08), goodOver(1.1, 1.08)), is(0, 0, 0)},
+		{"nor without an estimate", Defaults(), 0, in(none, none, none), is(0, 0, 0)},
+		{"nor with one that is held back", Defaults(), 0, in(held, held, held), is(0, 0, 0)},
+		{"what is in force without it counts as 1 if it cannot be", Defaults(), 0, in(goodOver(0, 1.2), goodOver(-1, 1.2), goodOver(math.NaN(), 1.2)), is(0, 1.1, 1.2)},
+
+		{"held back stays what it is", Defaults(), 1.25, in(held, held, held), is(1.25, 1.25, 1.25)},
+		{"held back stops what moves, and counts anew", Defaults(), 1, in(good(1.5), good(1.5), held, good(1.5), good(1.5)), is(1, 1.1, 1.1, 1.1, 1.21)},
+		{"held back stops what ends", Defaults(), 1.25, in(none, none, held, none, none), is(1.25, 1.25/1.1, 1.25/1.1, 1.25/1.1, 1.25/1.21)},
+
+		{"without enough it goes back and ends", Defaults(), 1.2, in(none, none, none, none), is(1.2, 1.2/1.1, 0, 0)},
+		{"that is confirmed, too", Defaults(), 1.2, in(none, good(1.2), none, good(1.2), none), is(1.2, 1.2, 1.2, 1.2, 1.2)},
+		{"it ends from within the dead band, too", Defaults(), 1.02, in(none, none), is(1.02, 0)},
+		{"and where it is already", Defaults(), 1, in(none, none), is(1, 0)},
+		{"what is in force without it comes to be on its other side: confirmed anew", Defaults(), 1.2, in(none, none, goodOver(1.5, 0), goodOver(1.5, 0)),
+			is(1.2, 1.2/1.1, 1.2/1.1, 1.2)},
+		{"with enough again it turns around, once that is confirmed", Defaults(), 1.5, in(none, none, none, good(1.5), good(1.5), good(1.5), good(1.5)),
+			is(1.5, 1.5/1.1, 1.5/1.21, 1.5/1.21, 1.5/1.1, 1.5, 1.5)},
+		{"or stays, if it is within the dead band", Defaults(), 1.2, in(none, none, good(1.12), good(1.12)), is(1.2, 1.2/1.1, 1.2/1.1, 1.2/1.1)},
+		{"what cannot be an estimate is none", Defaults(), 1.05, in(good(math.NaN()), good(math.Inf(1)), good(-1)), is(1.05, 0, 0)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := State{Baseline: "n2d", Ratio: tc.from, Judged: start}
+			var got []float64
+			for i, input := range tc.inputs {
+				s = Next(s, input, start.Add(time.Duration(i+1)*time.Hour), tc.settings)
+				got = append(got, s.Ratio)
+			}
+			if diff := cmp.Diff(tc.want, got, nearly); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAnotherBaselineStartsAnew(t *testing.T) {
+	s := State{Baseline: "n2d", Ratio: 1.25, Judged: start, Confirmed: 1, Direction: 1, Changed: start}
+	in := Input{Baseline: "n4", Estimate: 0.8, Below: 0.9}
+	hour := func(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
+	for i, want := range []State{
+		{Baseline: "n4", Judged: hour(1), Confirmed: 1, Direction: -1},
+		{Baseline: "n4", Judged: hour(2), Confirmed: 2, Direction: -1, Moving: true, Ratio: 0.9 / 1.1, Changed: hour(2)},
+		{Baseline: "n4", Judged: hour(3), Ratio: 0.8, Changed: hour(3)},
+	} {
+		if s = Next(s, in, hour(i+1), Defaults()); !cmp.Equal(want, s, nearly) {
+			t.Errorf("window %d: %s", i+1, cmp.Diff(want, s, nearly))
+		}
+	}
+}
+
+func TestWhereTheRatioIsOnItsWayTo(t *testing.T) {
+	moving := State{Baseline: "n2d", Ratio: 1.1, Confirmed: 2, Direction: 1, Moving: true}
+	ending := State{Baseline: "n2d", Ratio: 1.1, Confirmed: 1, Ending: true}
+	for _, tc := range []struct {
+		name  string
+		state State
+		in    Input
+		want  float64
+	}{
+		{"the clamped estimate", moving, good(3), 2},
+		{"what is in force without it", ending, goodOver(0.9, 0), 0.9},
+		{"itself when it rests", State{Baseline: "n2d", Ratio: 1.1}, good(1.2), 1.1},
+		{"itself when it is held back", moving, held, 1.1},
+		{"itself when the baseline became another", moving, Input{Baseline: "n4", Estimate: 2, Below: 1}, 1.1},
+		{"nothing where there is none", State{}, Input{}, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.state.Target(tc.in, Defaults()); got != tc.want {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAStateIsEmptyWhenThereIsNothingToRemember(t *testing.T) {
+	for s, want := range map[State]bool{
+		{}: true, {Baseline: "n2d", Judged: start, Changed: start}: true,
+		{Ratio: 1}: false, {Confirmed: 1, Direction: 1}: false,
+	} {
+		if got := s.Empty(); got != want {
+			t.Errorf("%+v: %v", s, got)
+		}
+	}
+}
+
+func TestAStateIsKeptAsJSON(t *testing.T) {
+	states := []State{{}}
+	for i, input := range []Input{good(1.5), good(1.5), good(1.5), held, none, none, none, none} {
+		states = append(states, Next(states[i], input, start.Add(time.Duration(i)*time.Hour), Defaults()))
+	}
+	if !slices.ContainsFunc(states, func(s State) bool { return s.Moving && s.Ending }) {
+		t.Fatalf("no state that ends among %+v", states)
+	}
+	for _, s := range states {
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read State
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if read != s {
+			t.Errorf("%s became %+v", text, read)
+		}
+	}
+	text, err := json.Marshal(State{Baseline: "n2d", Judged: start})
+	if want := fmt.Sprintf(`{"baseline":"n2d","judged":%q}`, start.Format(time.RFC3339)); err != nil || string(text) != want {
+		t.Errorf("one that rests is %s, %v", text, err)
+	}
+}

@@ -1,0 +1,153 @@
+package benchmark
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/internal/follow"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+)
+
+// Source is the name of this source.
+const Source = "benchmark"
+
+// fieldManager is who the API server is told writes.
+const fieldManager = "workload-resizer"
+
+// Config is what a Provider is made of. All fields must be set, where no default
+// is named.
+type Config struct {
+	// Client must be allowed to list and watch the ConfigMap of the settings, and
+	// to list, watch, get and update the others; it must not bound the time of a
+	// watch.
+	Client    kubernetes.Interface
+	Namespace string
+	// SettingsName and StateName are ConfigMaps; SamplesPrefix is what the names
+	// of those with samples begin with.
+	SettingsName, StateName, SamplesPrefix string
+	// ReadOnly keeps everything in memory only.
+	ReadOnly bool
+	// Leads tells whether this replica is the one that moves ratios; by default it
+	// is.
+	Leads func() bool
+	// Clock is the system's by default.
+	Clock clock.WithTicker
+	// OnReject is told of content that is bad; it must not block. By default
+	// nobody is.
+	OnReject func(*corev1.ConfigMap, error)
+}
+
+// Provider is the source. All methods may be called at any time from any
+// goroutine.
+type Provider struct {
+	config   Config
+	samples  *samples.Store
+	feeds    *fetch.Poller
+	document *document.Document[published]
+	// others is the store that this source is one of.
+	others *ratios.Store
+
+	view views
+
+	mu sync.Mutex
+	// report is nil unless the provider runs.
+	report func(ratios.Update)
+	told   told
+	// settings are the last good ones; nil until they were read.
+	settings    *settings.Settings
+	settingsErr error
+	// published is in force, and layer what it comes to; nil until it was read.
+	published    published
+	publishedErr error
+	layer        *ratios.Layer
+	// rearm receives when the next judgement may be due at another time.
+	rearm chan struct{}
+}
+
+var _ ratios.Provider = (*Provider)(nil)
+
+// New returns a provider that knows nothing yet.
+func New(c Config) *Provider {
+	if c.Leads == nil {
+		c.Leads = func() bool { return true }
+	}
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+	if c.OnReject == nil {
+		c.OnReject = func(*corev1.ConfigMap, error) {}
+	}
+	p := &Provider{config: c, rearm: make(chan struct{}, 1)}
+	p.samples = samples.New(samples.Config{
+		Client: c.Client, Namespace: c.Namespace, Prefix: c.SamplesPrefix,
+		ReadOnly: c.ReadOnly, Clock: c.Clock, OnReject: c.OnReject,
+	})
+	p.feeds = fetch.New(fetch.Config{Client: c.Client, Namespace: c.Namespace, Clock: c.Clock, Deliver: p.deliver})
+	p.document = document.New(document.Config[published]{
+		Source:       follow.ConfigMap{Client: c.Client, Namespace: c.Namespace, Name: c.StateName},
+		Noun:         "measured ratios",
+		FieldManager: fieldManager,
+		ReadOnly:     c.ReadOnly,
+		Clock:        c.Clock,
+		Parse:        parsePublished,
+		Accept:       p.accept,
+		Reject:       p.reject,
+		OnReject:     c.OnReject,
+	})
+	return p
+}
+
+// Name implements ratios.Provider.
+func (p *Provider) Name() string { return Source }
+
+// Follow says where the baseline is known from, and what other sources say. It is
+// called before Run; without it nothing is compared, and nothing moves.
+func (p *Provider) Follow(store *ratios.Store) { p.others = store }
+
+// Run implements ratios.Provider. What was published stays in force whatever
+// becomes of settings, samples and feeds; a ConfigMap of it that is missing from
+// the start has nothing in it.
+func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
+	p.reportTo(report)
+	defer p.reportTo(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	parts := []func(context.Context) error{p.document.Run, p.followSettings, p.samples.Run, p.feeds.Run, p.watchSamples, p.judgeAll}
+	errs := make(chan error, len(parts))
+	for _, part := range parts {
+		go func() {
+			err := part(ctx)
+			if err != nil {
+				cancel()
+			}
+			errs <- err
+		}()
+	}
+	var all []error
+	for range parts {
+		all = append(all, <-errs)
+	}
+	return errors.Join(all...)
+}
+
+// watchSamples has the source told as unhealthy while samples are not known.
+func (p *Provider) watchSamples(ctx context.Context) error {
+	changed := p.samples.Watch()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+			p.tell()
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package sample
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"time"
+	"unicode/utf8"
+)
+
+// Fault is what is wrong with a field of a sample.
+type Fault struct {
+	// Field is as in JSON, e.g. "score".
+	Field string
+	// Reason says what it must be, e.g. "must be above 0".
+	Reason string
+}
+
+// Error implements error.
+func (f Fault) Error() string { return f.Field + " " + f.Reason }
+
+// MaxIDBytes is how long the id of a sample may be.
+const MaxIDBytes = 128
+
+const (
+	maxVCPUs = 4096
+	maxRuns  = 1_000_000
+	// maxAhead is how far clocks of machines may be ahead.
+	maxAhead = 5 * time.Minute
+)
+
+// noName is what is wrong with what must be the value of a label.
+const noName = "must be up to 63 letters, digits, -, _ and ., beginning and ending with a letter or digit, not %q"
+
+var (
+	name      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
+	benchmark = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9])?$`)
+	text      = regexp.MustCompile(`^[^\p{C}]*$`)
+)
+
+// Validate returns everything that is wrong with a sample as of now. NodeType may
+// be empty where InstanceType is not.
+func (s *Sample) Validate(now time.Time) []Fault {
+	var faults []Fault
+	reject := func(field, format string, args ...any) {
+		faults = append(faults, Fault{field, fmt.Sprintf(format, args...)})
+	}
+	for _, f := range []struct {
+		name, value string
+		least, most int
+	}{
+		{"id", s.ID, 1, MaxIDBytes}, {"instanceType", s.InstanceType, 0, 128}, {"version", s.Version, 0, 64},
+		{"unit", s.Unit, 0, 64}, {"machine", s.Machine, 1, 253}, {"source", s.Source, 0, 63},
+	} {
+		switch {
+		case len(f.value) < f.least:
+			reject(f.name, "must be set")
+		case len(f.value) > f.most:
+			reject(f.name, "must have at most %d bytes, not %d", f.most, len(f.value))
+		case !utf8.ValidString(f.value) || !text.MatchString(f.value):
+			reject(f.name, "must be printable text")
+		}
+	}
+	switch {
+	case s.NodeType == "" && s.InstanceType == "":
+		reject("nodeType", "or instanceType must be set")
+	case s.NodeType != "" && !name.MatchString(s.NodeType):
+		reject("nodeType", noName, s.NodeType)
+	}
+	if s.CPUModel != "" && !name.MatchString(s.CPUModel) {
+		reject("cpuModel", noName, s.CPUModel)
+	}
+	switch {
+	case s.Benchmark == "":
+		reject("benchmark", "must be set")
+	case !benchmark.MatchString(s.Benchmark):
+		reject("benchmark", "must be up to 128 letters, digits, spaces and _.:/-, beginning and ending with a letter or digit, not %q", s.Benchmark)
+	}
+	if !positive(s.Score) {
+		reject("score", "must be a number above 0, not %v", s.Score)
+	}
+	if s.SingleThread != 0 && !positive(s.SingleThread) {
+		reject("singleThread", "must be a number above 0, or absent, not %v", s.SingleThread)
+	}
+	if s.VCPUs < 1 || s.VCPUs > maxVCPUs {
+		reject("vcpus", "must be 1 to %d, not %d", maxVCPUs, s.VCPUs)
+	}
+	switch want := s.VCPUs; {
+	case s.Spot && s.Threads != 1:
+		reject("threads", "must be 1 in a spot check, not %d", s.Threads)
+	case !s.Spot && s.Threads != want:
+		reject("threads", "must be vcpus (%d), not %d: only runs on all vCPUs are compared", want, s.Threads)
+	}
+	if s.Runs < 0 || s.Runs > maxRuns {
+		reject("runs", "must be 0 to %d, not %d", maxRuns, s.Runs)
+	}
+	switch {
+	case s.Time.IsZero():
+		reject("time", "must be set")
+	case s.Time.After(now.Add(maxAhead)):
+		reject("time", "must not be in the future, %s is", s.Time.Format(time.RFC3339))
+	}
+	return faults
+}
+
+func positive(f float64) bool { return f > 0 && !math.IsInf(f, 0) }

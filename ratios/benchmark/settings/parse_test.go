@@ -1,0 +1,201 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+)
+
+// everything says all that can be said, nothing as it is by default.
+const everything = `
+mode: apply
+nodeTypes: {n4: {mode: observe}, m7i.large: {mode: apply}}
+aggregation: {minSamples: 4, minMachines: 3, minBenchmarks: 1, maxSpread: 1.5, maxModelSpread: 1, outliersFrom: 6, outlierDeviations: 3,
+  maxAge: 48h30m, confidence: 0.9, resamples: 500}
+weights: {coremark: 2, "bench-node:memory-*": 0.5, "*": 0}
+changes: {deadBand: 0, windows: 3, window: 30m, maxStepPerHour: 1, min: 0.25, max: 3}
+samples: {perKey: 32}
+feeds:
+- {name: a, format: cloud-csv, url: "https://ann:secret@example.com/a?b=c", interval: 90s, benchmark: coremark, vcpus: {m7i.large: 2}}
+- {name: b, format: samples, configMap: {name: b.c, key: d.json}}
+`
+
+func TestParseReadsEverything(t *testing.T) {
+	got, err := Parse(everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Settings{
+		Default: Apply, Modes: map[string]Mode{"n4": Observe, "m7i.large": Apply},
+		Estimate: estimate.Settings{
+			MinSamples: 4, MinMachines: 3, MinBenchmarks: 1, MaxSpread: 1.5, MaxModelSpread: 1, OutliersFrom: 6, OutlierDeviations: 3,
+			MaxAge: 48*time.Hour + 30*time.Minute, Confidence: 0.9, Resamples: 500,
+			Weights: map[string]float64{"coremark": 2, "bench-node:memory-*": 0.5, "*": 0},
+		},
+		Pace:   pace.Settings{DeadBand: 0, Windows: 3, Window: 30 * time.Minute, MaxStepPerHour: 1, Min: 0.25, Max: 3},
+		Limits: samples.Limits{PerKey: 32, Bytes: samples.DefaultLimits.Bytes, MaxAge: samples.DefaultLimits.MaxAge},
+		Feeds: []fetch.Feed{
+			{Name: "a", Format: feed.CloudCSV, URL: "https://ann:secret@example.com/a?b=c", Interval: 90 * time.Second, Benchmark: "coremark", VCPUs: map[string]int{"m7i.large": 2}},
+			{Name: "b", Format: feed.Samples, ConfigMap: "b.c", Key: "d.json", Interval: time.Hour},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsNotSaidIsAsByDefault(t *testing.T) {
+	for _, text := range []string{"", "\n", "# nothing\n", "{}", "nodeTypes:\n", "aggregation: {}\nfeeds: []"} {
+		got, err := Parse(text)
+		got.Modes = nil
+		if diff := cmp.Diff(Defaults(), got); diff != "" || err != nil {
+			t.Errorf("%q: %v %s", text, err, diff)
+		}
+	}
+}
+
+func TestTheDefaultsAreWhatCanBeSaid(t *testing.T) {
+	var b strings.Builder
+	for _, k := range keys {
+		section, name, nested := strings.Cut(k.name, ".")
+		if nested {
+			// Flow mappings cannot be continued, so each is a document.
+			text := fmt.Sprintf("%s: {%s: %s}", section, name, k.standard)
+			got, err := Parse(text)
+			if diff := cmp.Diff(Defaults(), got); diff != "" || err != nil {
+				t.Errorf("%s: %v %s", text, err, diff)
+			}
+			b.WriteString(text)
+		}
+	}
+	if b.Len() == 0 {
+		t.Error("nothing was tried")
+	}
+}
+
+func TestOneSetOfWeightsIsNotThatOfOthers(t *testing.T) {
+	if _, err := Parse("weights: {coremark: 3}"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(estimate.Defaults(), Defaults().Estimate); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestACPUModelHasTheModeOfItsTypeUnlessItIsNamed(t *testing.T) {
+	s := Settings{Default: Observe, Modes: map[string]Mode{"n4": Apply, "n4@Intel-6-207": Observe, "e2@Intel-6-79": Apply}}
+	for nodeType, want := range map[string]Mode{
+		"n4": Apply, "n4@AMD-25-1": Apply, "n4@Intel-6-207": Observe, "e2": Observe, "e2@Intel-6-79": Apply, "e2@AMD-25-1": Observe, "c3": Observe,
+	} {
+		if got := s.Mode(nodeType); got != want {
+			t.Errorf("%s has mode %s, want %s", nodeType, got, want)
+		}
+	}
+	if got := new(Settings).Mode("n4"); got != Observe {
+		t.Errorf("settings that say nothing have mode %q", got)
+	}
+}
+
+func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
+	feeds := func(rest string) string { return "feeds: [{name: a, format: samples, " + rest + "}]" }
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"no YAML":                  {"a: [", []string{"read YAML: "}},
+		"a second document":        {"mode: apply\n---\nmode: apply", []string{"want one YAML document"}},
+		"a key twice":              {"mode: apply\nmode: apply", []string{"read YAML: "}},
+		"no mapping":               {"- a", []string{"want a mapping, got a list"}},
+		"unknown keys":             {"modes: apply\nchanges: {band: 1}\nfeeds: [{names: a}]", []string{"changes.band: unknown key", "feeds[0].names: unknown key", "modes: unknown key"}},
+		"a section's key outside":  {"minSamples: 1\naggregation.minSamples: 2", []string{`["aggregation.minSamples"]: unknown key`, "minSamples: unknown key"}},
+		"a section that is none":   {"changes: 3", []string{`changes: want a mapping, got "3"`}},
+		"a mode that is none":      {"mode: on", []string{`mode: want observe or apply, got "on"`}},
+		"a node type without mode": {"nodeTypes: {n4: {}, m7i.large: {mode: }}", []string{`nodeTypes["m7i.large"].mode: want observe or apply, got nothing`, "nodeTypes.n4.mode: must be set"}},
+		"names of no node types": {`nodeTypes: {"": {mode: apply}, "a b": {mode: apply}, "a@": {mode: apply}, "@b": {mode: apply}}`, []string{
+			`nodeTypes[""]: a node type needs a name`, `nodeTypes["@b"]: a node type needs a name`, `nodeTypes["a b"]: no node can have it: `, `nodeTypes["a@"]: no node can have it: want`}},
+		"numbers out of range": {"aggregation: {minSamples: 0, maxSpread: 0.9, confidence: 1}\nchanges: {deadBand: -0.1, maxStepPerHour: 0, min: 1.1, max: 0.9}", []string{
+			`aggregation.confidence: want a number from 0.5 to 0.999, got "1"`, `aggregation.maxSpread: want a number from 1 to 100, got "0.9"`, `aggregation.minSamples: want a whole number from 1 to 1000, got "0"`,
+			"changes.deadBand: ", "changes.max: ", "changes.maxStepPerHour: ", "changes.min: "}},
+		"what is no number":      {"aggregation: {minSamples: 2.5, minMachines: three, maxSpread: [1], maxModelSpread: }", []string{"aggregation.maxModelSpread: want a number from 1 to 100, got nothing", "aggregation.maxSpread: want a number from 1 to 100, got a list", `aggregation.minMachines: want a whole number from 1 to 1000, got "three"`, `aggregation.minSamples: want a whole number from 1 to 1000, got "2.5"`}},
+		"numbers that are none":  {"changes: {min: .nan}", []string{"read YAML: "}},
+		"durations":              {"aggregation: {maxAge: 90d}\nchanges: {window: 60}", []string{`aggregation.maxAge: want a duration from 1h to 87600h, such as "90m" or "36h", got "90d"`, `changes.window: want a duration from 1s to 24h`}},
+		"durations out of range": {"aggregation: {maxAge: 59m}\nchanges: {window: 25h}", []string{"aggregation.maxAge: want", "changes.window: want"}},
+		"an age too short":       {"aggregation: {maxAge: 3h}\nchanges: {window: 2h, windows: 2}", []string{"aggregation.maxAge: 3h is less than the 4h that changes.windows take"}},
+		"an age too short for feeds": {"aggregation: {maxAge: 47h}\nfeeds: [{name: a, format: samples, file: /a}, {name: b, format: samples, file: /b, interval: 24h30m}]", []string{
+			"aggregation.maxAge: 47h is less than 48h: what feeds[0] says", "aggregation.maxAge: 47h is less than 49h: what feeds[1] says"}},
+		"a URL in the wrong place": {feeds("file: 'https://ann:secret@example.com'"), []string{"feeds[0].file: want a path that begins with /, got a URL: it is relative"}},
+		"weights":                  {`weights: {coremark: -1, a: b, "": 1, "*a": 1, "b:": 1}`, []string{`weights[""]: must be set`, `weights["*a"]: must be`, `weights["b:"]: must be`, `weights.a: want a number from 0 to 1000, got "b"`, `weights.coremark: want a number from 0 to 1000, got "-1"`}},
+		"nothing that counts":      {`weights: {"*": 0}`, []string{"weights: none is above 0: no benchmark would count"}},
+		"feeds that are no list":   {"feeds: {a: b}", []string{"feeds: want a list, got a mapping"}},
+		"a feed that says nothing": {"feeds: [{}]", []string{"feeds[0].format: must be set", "feeds[0].name: must be set", "feeds[0]: want exactly one of file, url and configMap, got 0"}},
+		"a feed at two places":     {feeds("file: /a, url: 'http://a'"), []string{"feeds[0]: want exactly one of file, url and configMap, got 2"}},
+		"half a ConfigMap":         {feeds("configMap: {name: a}"), []string{"feeds[0].configMap: name and key must be set"}},
+		"names of no ConfigMaps":   {feeds("configMap: {name: A_, key: a/b}"), []string{`feeds[0].configMap.key: want a key of a ConfigMap, got "a/b": `, `feeds[0].configMap.name: want the name of a ConfigMap, got "A_": `}},
+		"a relative file":          {feeds("file: a"), []string{`feeds[0].file: want a path that begins with /, got "a": it is relative`}},
+		"a feed's name":            {"feeds: [{name: A, format: samples, file: /a}, {name: agent, format: samples, file: /a}]", []string{`feeds[0].name: want a DNS label, got "A": `, `feeds[1].name: want a DNS label, got "agent": that is the source of samples that are sent`}},
+		"two feeds of one name":    {"feeds: [{name: a, format: samples, file: /a}, {name: a, format: samples, file: /b}]", []string{`feeds[1].name: "a" is the name of another feed`}},
+		"a format that is none":    {"feeds: [{name: a, format: csv, file: /a}]", []string{`feeds[0].format: want perfkit, sparecores, cloud-csv or samples, got "csv": there is no such format`}},
+		"an interval too short":    {feeds("file: /a, interval: 59s"), []string{`feeds[0].interval: want a duration from 1m to 168h`}},
+		"cloud-csv alone":          {"feeds: [{name: a, format: cloud-csv, file: /a}]", []string{"feeds[0].benchmark: must be set: a cloud-csv does not say what was run"}},
+		"a benchmark that is none": {feeds("file: /a, benchmark: '!'"), []string{`feeds[0].benchmark: want the name of a benchmark, got "!": must be`}},
+		"vCPUs":                    {feeds("file: /a, vcpus: {m7i.large: 0, a: 1.5}"), []string{`feeds[0].vcpus["m7i.large"]: want a whole number from 1 to 4096, got "0"`, "feeds[0].vcpus.a: want"}},
+		"too many feeds":           {"feeds: [" + strings.Repeat("{}, ", 65) + "]", append(slices.Repeat([]string{"feeds["}, 65*3), "feeds: want at most 64 feeds, got 65")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Parse(tc.text)
+			if err == nil {
+				t.Fatalf("accepted as %+v", s)
+			}
+			got := []string{err.Error()}
+			if faults, ok := errors.AsType[document.Faults](err); ok {
+				got = got[:0]
+				for _, fault := range faults {
+					got = append(got, fault.Error())
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(tc.want)
+			if len(got) != len(tc.want) {
+				t.Fatalf("faults %q, want %q", got, tc.want)
+			}
+			for _, want := range tc.want {
+				if !slices.ContainsFunc(got, func(f string) bool { return strings.HasPrefix(f, want) }) {
+					t.Errorf("no fault of %q begins with %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestABadURLIsNotTold(t *testing.T) {
+	for _, url := range []string{"ftp://ann:secret@example.com", "https://ann:secret@", "http://ann:secret@example.com:port/", "http://ann:secret@a#b", "secret"} {
+		_, err := Parse("feeds: [{name: a, format: samples, url: '" + url + "'}]")
+		if err == nil || !strings.HasPrefix(err.Error(), "feeds[0].url: want an http or https URL") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestSamplesAreKeptAsLongAsTheyCount(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"":                              samples.DefaultLimits.MaxAge,
+		"aggregation: {maxAge: 24h}":    samples.DefaultLimits.MaxAge,
+		"aggregation: {maxAge: 17520h}": 2 * year,
+	} {
+		if s, err := Parse(text); err != nil || s.Limits.MaxAge != want {
+			t.Errorf("%s: kept for %s, %v", text, s.Limits.MaxAge, err)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package settings
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+)
+
+var update = flag.Bool("update", false, "write the tables of the reference anew")
+
+const reference = "../../../docs/reference.md"
+
+func table[T any](keys []key[T]) string {
+	var b strings.Builder
+	b.WriteString("| Key | Default | Values | Meaning |\n|---|---|---|---|\n")
+	for _, k := range keys {
+		standard := ""
+		if k.standard != "" {
+			standard = "`" + k.standard + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.name, standard, k.values, k.meaning)
+	}
+	return b.String()
+}
+
+func TestTheReferenceSaysWhatTheCodeDoes(t *testing.T) {
+	content, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(content)
+	for name, table := range map[string]string{"benchmark settings": table(keys), "benchmark feeds": table(feedKeys)} {
+		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
+		before, rest, ok := strings.Cut(want, begin)
+		_, after, ended := strings.Cut(rest, end)
+		if !ok || !ended {
+			t.Fatalf("%s has no place for the %s", reference, name)
+		}
+		want = before + begin + table + end + after
+	}
+	if *update {
+		if err := os.WriteFile(reference, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(content) {
+		t.Errorf("%s is out of date, run make generate", reference)
+	}
+}
+
+func TestTheExampleOfTheReferenceIsReadAsItSays(t *testing.T) {
+	content, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(content), "\n### Settings of benchmarks\n")
+	section, _, _ = strings.Cut(section, "\n### ")
+	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(section, -1)
+	if len(examples) != 1 {
+		t.Fatalf("%d examples, want 1", len(examples))
+	}
+	got, err := Parse(examples[0][1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Defaults()
+	want.Modes = map[string]Mode{"n4": Apply, "e2@Intel-6-79": Apply, "t2d": Observe}
+	want.Estimate.MinMachines, want.Estimate.MaxAge = 3, 720*time.Hour
+	want.Estimate.Weights = map[string]float64{"bench-node:memory-*": 0, "coremark": 2}
+	want.Pace.DeadBand = 0.03
+	want.Feeds = []fetch.Feed{
+		{Name: "coremark-table", Format: feed.CloudCSV, URL: "https://example.com/coremark.csv", Interval: 6 * time.Hour, Benchmark: "coremark", VCPUs: map[string]int{"m7i.large": 2}},
+		{Name: "ours", Format: feed.PerfKit, ConfigMap: "perfkit-results", Key: "results.json", Interval: time.Hour},
+		{Name: "mounted", Format: feed.SpareCores, File: "/feeds/benchmark_score.csv", Interval: time.Hour},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

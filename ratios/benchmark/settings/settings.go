@@ -1,0 +1,56 @@
+package settings
+
+import (
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+)
+
+// Key is that of the text in its ConfigMap.
+const Key = "benchmarks.yaml"
+
+// Mode is what benchmarks do for a node type.
+type Mode string
+
+const (
+	// Observe shows what they say, and changes nothing.
+	Observe Mode = "observe"
+	// Apply makes their ratios those of the benchmark source.
+	Apply Mode = "apply"
+)
+
+// Settings are everything that people can say.
+type Settings struct {
+	// Default is the mode of node types that Modes does not name.
+	Default Mode
+	Modes   map[string]Mode
+	// Estimate, Pace and Limits have their defaults where nothing is said.
+	Estimate estimate.Settings
+	Pace     pace.Settings
+	Limits   samples.Limits
+	// Feeds are in the order of the text.
+	Feeds []fetch.Feed
+}
+
+// Mode returns that of a node type. A CPU model of a type has the mode of the
+// type unless it is named itself.
+func (s *Settings) Mode(nodeType string) Mode {
+	if mode, ok := s.Modes[nodeType]; ok {
+		return mode
+	}
+	base, _ := nodetype.SplitModel(nodeType)
+	if mode, ok := s.Modes[base]; ok {
+		return mode
+	}
+	if s.Default == "" {
+		return Observe
+	}
+	return s.Default
+}
+
+// Defaults say nothing.
+func Defaults() Settings {
+	return Settings{Default: Observe, Estimate: estimate.Defaults(), Pace: pace.Defaults(), Limits: samples.DefaultLimits}
+}

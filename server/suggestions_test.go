@@ -1,0 +1,202 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
+)
+
+// published is what benchmarks of three node types come to against n2d.
+func published() *benchmark.View {
+	v := &benchmark.View{Settings: byDefault(), Baseline: "n2d", Time: written}
+	v.Estimates = []estimate.Estimate{
+		{NodeType: "c3", Baseline: "n2d", Holds: []estimate.Hold{{Code: estimate.TooFewBenchmarks, Message: "0 benchmarks, 2 are needed"}}, Samples: 1, Machines: 1},
+		{
+			NodeType: "n4", Baseline: "n2d", Ratio: 22207.0 / 20482, Low: 1.07, High: 1.1, Samples: 5, Machines: 4, Oldest: written, Newest: written.Add(time.Hour),
+			Parts: []estimate.Part{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
+			Models: []estimate.Model{
+				{CPUModel: "Intel-6-207", Ratio: 1.08, Machines: 4},
+			},
+		},
+		{NodeType: "n4@Intel-6-207", Baseline: "n2d", Ratio: 1.08, Low: 1.07, High: 1.09, Samples: 5, Machines: 4},
+		{NodeType: "t2d", Baseline: "n2d", Ratio: 1.456},
+	}
+	return v
+}
+
+// halved is layer in a unit of twice the size, with a memory performance of n4's
+// own.
+func halved() *ratios.Layer {
+	return &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 0.5, MemoryPerf: 1}, "n4": {CPUPerf: 0.625, MemoryPerf: 2}}}
+}
+
+func suggesting(t *testing.T, v *benchmark.View, of setup) workloadresizerv1.BenchmarkServiceClient {
+	t.Helper()
+	of.server = func(c *Config) { c.Benchmarks = &measured{view: v} }
+	return workloadresizerv1.NewBenchmarkServiceClient(startShop(t, of).conn)
+}
+
+func TestListSuggestions(t *testing.T) {
+	v := published()
+	moving := pace.State{Baseline: "n2d", Ratio: 1.02, Judged: written, Confirmed: 2, Direction: 1, Moving: true, Changed: written.Add(-time.Hour)}
+	v.Progress = map[string]benchmark.Progress{"n4": {State: moving, Target: 22207.0 / 20482, Next: written.Add(time.Hour)}}
+	r := suggesting(t, v, setup{ratios: ratios.Update{Layer: halved()}})
+	got, err := r.ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const observe = workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE
+	want := &workloadresizerv1.ListSuggestionsResponse{BaselineNodeType: "n2d", Suggestions: []*workloadresizerv1.Suggestion{
+		{NodeType: "c3", BaselineNodeType: "n2d", Samples: 1, Machines: 1, Mode: observe, Holds: []*workloadresizerv1.SuggestionHold{{Code: "TooFewBenchmarks", Message: "0 benchmarks, 2 are needed"}}},
+		{
+			NodeType: "n4", BaselineNodeType: "n2d", Ratio: 22207.0 / 20482, RatioLow: 1.07, RatioHigh: 1.1, Confidence: 0.95,
+			CpuPerf: 0.5421, MemoryPerf: 2, // As many times as fast as 0.5 as the ratio says, to four digits.
+			Current: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 0.625, MemoryPerf: 2, CpuFactor: 0.8, MemoryFactor: 0.5, Provenance: &workloadresizerv1.Provenance{},
+				Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: 0.625, MemoryPerf: 2, Provenance: &workloadresizerv1.Provenance{}}}},
+			Parts:   []*workloadresizerv1.SuggestionPart{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
+			Models:  []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-207", Ratio: 1.08, Machines: 4}},
+			Samples: 5, Machines: 4, OldestTime: timestamppb.New(written), NewestTime: timestamppb.New(written.Add(time.Hour)), Mode: observe,
+			Progress: &workloadresizerv1.SuggestionProgress{
+				Ratio: 1.02, Target: 22207.0 / 20482, ConfirmedWindows: 2, NeededWindows: 2,
+				ChangeTime: timestamppb.New(written.Add(-time.Hour)), NextTime: timestamppb.New(written.Add(time.Hour)),
+			},
+		},
+		// The machines have the memory performance of n4 until then.
+		{NodeType: "n4@Intel-6-207", BaselineNodeType: "n2d", Ratio: 1.08, RatioLow: 1.07, RatioHigh: 1.09, Confidence: 0.95, CpuPerf: 0.54, MemoryPerf: 2, Samples: 5, Machines: 4, Mode: observe},
+		{NodeType: "t2d", BaselineNodeType: "n2d", Ratio: 1.456, Confidence: 0.95, CpuPerf: 0.728, MemoryPerf: 1, Mode: observe},
+	}}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatItWouldMeanToAcceptASuggestion(t *testing.T) {
+	get := func(client workloadresizerv1.BenchmarkServiceClient, nodeType string) *workloadresizerv1.GetSuggestionResponse {
+		t.Helper()
+		got, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	// Two pods on n4 have requests of 800m now, and of 923m, 1 / 1.084, then.
+	group := func(name string, pods int64, cpu string) *workloadresizerv1.ImpactGroup {
+		return &workloadresizerv1.ImpactGroup{Name: name, Pods: pods, RequestDelta: map[string]string{"cpu": cpu}}
+	}
+	want := &workloadresizerv1.Impact{
+		Total: group("", 2, "246m"), NodeTypes: []*workloadresizerv1.ImpactGroup{group("n4", 2, "246m")},
+		Namespaces: []*workloadresizerv1.ImpactGroup{group("shop", 1, "123m")}, HiddenNamespaces: 1,
+	}
+	client := suggesting(t, published(), setup{viewer: only("shop")})
+	if diff := cmp.Diff(want, get(client, "n4").GetImpact(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	if impact := get(client, "t2d").GetImpact(); impact == nil || impact.GetTotal().GetPods() != 0 {
+		t.Errorf("of a node type without pods: %v", impact)
+	}
+	if got := get(client, "c3"); got.Impact != nil || got.GetSuggestion().GetCpuPerf() != 0 {
+		t.Errorf("without a ratio nothing can be accepted: %v", got)
+	}
+}
+
+func TestWhyThereIsNoSuggestion(t *testing.T) {
+	unread, unbased := &measured{unread: errors.New("samples-3 is not read")}, &measured{view: &benchmark.View{}}
+	for _, tc := range []struct {
+		name            string
+		of              setup
+		measured        *measured
+		code            codes.Code
+		reason, message string
+		listed          bool
+	}{
+		{"the source is not used", setup{}, nil, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "benchmark", false},
+		{"it is not read yet", setup{}, unread, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3", false},
+		{"there is no table", setup{ratios: ratios.Update{Err: errors.New("bad text")}}, &measured{view: published()}, codes.Unavailable, "RATIOS_NOT_READY", "bad text", false},
+		{"there is no baseline", setup{}, unbased, codes.Unavailable, "RATIOS_NOT_READY", "no baseline", false},
+		{"pods are not read yet", setup{}, &measured{view: published()}, codes.Unavailable, "CACHE_NOT_READY", "not read yet", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.measured != nil {
+				tc.of.server = func(c *Config) { c.Benchmarks = tc.measured }
+			}
+			client := workloadresizerv1.NewBenchmarkServiceClient(start(t, tc.of).conn)
+			_, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
+			checkError(t, err, tc.code, tc.reason, tc.message)
+			_, err = client.ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{})
+			if tc.listed && err != nil {
+				t.Errorf("the list needs no pods: %v", err)
+			}
+			if !tc.listed {
+				checkError(t, err, tc.code, tc.reason, tc.message)
+			}
+		})
+	}
+	client := suggesting(t, published(), setup{})
+	for nodeType, message := range map[string]string{"x9": `no benchmark tells anything of node type "x9"`, "n2d": "is the baseline"} {
+		_, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+		checkError(t, err, codes.NotFound, "NO_SUGGESTION", message)
+	}
+}
+
+func TestASuggestionTakesASlotOfPreviews(t *testing.T) {
+	v := published()
+	r := startShop(t, setup{server: func(c *Config) { c.Benchmarks, c.Limits.Previews = &measured{view: v}, 1 }})
+	client := workloadresizerv1.NewBenchmarkServiceClient(r.conn)
+	release, err := r.server.previews.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
+	checkError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "--max-previews")
+	release()
+	for range 2 {
+		if _, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// testAccept sets what is suggested, of a node type that is there, of one that is
+// not, and of one CPU model.
+func testAccept(t *testing.T, r *ratioServer) {
+	s := &benchmarkService{benchmarks: &measured{view: published()}, ratios: r.ratioService}
+	suggestion := func(nodeType string) *workloadresizerv1.Suggestion {
+		t.Helper()
+		got, err := s.GetSuggestion(r.ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.GetSuggestion()
+	}
+	for _, nodeType := range []string{"n4", "t2d", "n4@Intel-6-207"} {
+		m := suggestion(nodeType)
+		if m.GetEtag() == "" {
+			t.Errorf("%s has no etag", nodeType)
+		}
+		request := &workloadresizerv1.UpdateRatioRequest{
+			Ratio: &workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: m.GetCpuPerf(), MemoryPerf: m.GetMemoryPerf(), Etag: m.GetEtag()}, AllowMissing: true,
+		}
+		r.must(t, request)
+		if got := r.get(nodeType); got.GetCpuPerf() != m.GetCpuPerf() || got.GetMemoryPerf() != m.GetMemoryPerf() {
+			t.Errorf("%s: suggested %v, in force %v", nodeType, m, got)
+		}
+		request.Ratio.CpuPerf++
+		_, err := r.UpdateRatio(r.ctx, request)
+		checkError(t, err, codes.Aborted, "ETAG_MISMATCH", fmt.Sprintf("node type %q was changed", nodeType))
+		if again := suggestion(nodeType); again.GetEtag() == m.GetEtag() || again.GetCurrent().GetCpuPerf() != m.GetCpuPerf() {
+			t.Errorf("%s: then suggested %v", nodeType, again)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// benchNode is what everything of the node agent is called, "app.kubernetes.io/name"
+// of its pods too.
+const benchNode = "workload-resizer-bench-node"
+
+// benchmarked is a cluster whose nodes are measured, and a server that people and
+// agents can reach.
+type benchmarked struct {
+	*cluster
+	// s has the editor's client.
+	s    *server
+	cert localcluster.Certificate
+	// namespace has the people, and pods on n4 nodes that follow the ratio of n4.
+	namespace string
+	// viewer and editor are files with tokens.
+	viewer, editor string
+}
+
+// benchmarks are ratios that come from agents, feeds and imports.
+func (c *cluster) benchmarks(t *testing.T) {
+	b := &benchmarked{cluster: c, namespace: "benchmarks"}
+	t.Cleanup(func() { c.forgetMeasurements(t) })
+	c.namespace(t, b.namespace)
+	var err error
+	if b.cert, err = localcluster.ServingCertificate(t.TempDir(), "workload-resizer."+deploy.Namespace+".svc"); err != nil {
+		t.Fatal(err)
+	}
+	b.viewer = c.person(t, b.namespace, "viewer", "workload-resizer-viewer")
+	b.editor = c.person(t, b.namespace, "editor", "workload-resizer-editor")
+	c.bind(t, b.namespace, b.namespace, "editor", "view")
+	b.s = b.serve(t)
+	b.startAgents(t)
+	c.deploy(t, b.namespace,
+		app{name: "web", nodeType: "n4", selector: map[string]string{"kubernetes.io/hostname": "n4-0"}, requests: small},
+		app{name: "cache", nodeType: "n4", selector: map[string]string{"kubernetes.io/hostname": "n4-1"}, requests: small})
+	c.awaitCPU(t, b.namespace, "web", "80m")
+	c.awaitCPU(t, b.namespace, "cache", "80m")
+
+	t.Run("the agent measures its node, or says why not", b.realAgent)
+	t.Run("agents send what they measure", b.agentsSend)
+	t.Run("an agent may only send samples of its own node", b.ownNodeOnly)
+	t.Run("a suggestion is accepted", b.acceptSuggestion)
+	t.Run("a suggestion that is held back is refused", b.refuseHeldBack)
+	t.Run("files are imported", b.importFiles)
+	t.Run("feeds are read", b.readFeeds)
+	t.Run("machines of one CPU model have a ratio of their own", b.cpuModel)
+	t.Run("the override is taken back", func(t *testing.T) {
+		b.ask(t, 0, b.editor, "ratios", "delete", "n4", "--yes")
+		c.awaitCPU(t, b.namespace, "web", "80m")
+	})
+	t.Run("replicas know the same", b.replicas)
+}
+
+// serve starts a server, one of several replicas.
+func (b *benchmarked) serve(t *testing.T) *server {
+	t.Helper()
+	s := b.serveSecured(t, b.cert, quickLease...)
+	return &server{s, dialSecured(t, s.GRPCAddress, b.cert.CertFile, b.editor)}
+}
+
+// ask runs resizectl as somebody, checks its exit code, and returns all that it
+// printed.
+func (b *benchmarked) ask(t *testing.T, code int, token string, args ...string) string {
+	t.Helper()
+	return b.s.resizectl(t, code, append(args, "--certificate-authority", b.cert.CertFile, "--token-file", token)...)
+}
+
+// startAgents runs the DaemonSet of the node agent. Nothing is executed in its pods.
+func (b *benchmarked) startAgents(t *testing.T) {
+	t.Helper()
+	root, err := localcluster.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(b.cert.CertFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.apply(t, fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: workload-resizer-ca, namespace: %s}\ndata: {ca.crt: %q}\n", deploy.Namespace, ca))
+	for _, name := range []string{"serviceaccount.yaml", "daemonset.yaml"} {
+		manifest, err := os.ReadFile(filepath.Join(root, "deploy", "components", "bench-node", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.apply(t, manifest)
+	}
+	t.Cleanup(func() { b.removeAgents(t) })
+	nodes, err := b.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.awaitRunning(t, deploy.Namespace, len(nodes.Items))
+}
+
+func (b *benchmarked) removeAgents(t *testing.T) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	err := errors.Join(
+		b.client.AppsV1().DaemonSets(deploy.Namespace).Delete(ctx, benchNode, metav1.DeleteOptions{}),
+		b.client.CoreV1().ServiceAccounts(deploy.Namespace).Delete(ctx, benchNode, metav1.DeleteOptions{}),
+		b.client.RbacV1().ClusterRoleBindings().Delete(ctx, benchNode, metav1.DeleteOptions{}),
+		b.client.SchedulingV1().PriorityClasses().Delete(ctx, benchNode, metav1.DeleteOptions{}),
+		b.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(ctx, "workload-resizer-ca", metav1.DeleteOptions{}),
+	)
+	if err != nil {
+		t.Error(err)
+	}
+	localcluster.Eventually(t, "the agents to be gone", func() error {
+		pods, err := b.client.CoreV1().Pods(deploy.Namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + benchNode})
+		if err == nil && len(pods.Items) > 0 {
+			err = fmt.Errorf("%d are left", len(pods.Items))
+		}
+		return err
+	})
+}
+
+// forgetMeasurements leaves the ConfigMaps of benchmarks as they were installed. No
+// server runs by then.
+func (c *cluster) forgetMeasurements(t *testing.T) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	configMaps := c.client.CoreV1().ConfigMaps(deploy.Namespace)
+	if err := configMaps.Delete(ctx, deploy.Benchmarks, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+	list, err := configMaps.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := regexp.MustCompile("^(" + deploy.SamplesPrefix + "[0-9]+|" + deploy.BenchmarkRatios + ")$")
+	for i := range list.Items {
+		cm := &list.Items[i]
+		if !written.MatchString(cm.Name) || len(cm.Data)+len(cm.BinaryData) == 0 {
+			continue
+		}
+		cm.Data, cm.BinaryData = nil, nil
+		if _, err := configMaps.Update(ctx, cm, metav1.UpdateOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// agentOn is the pod of the node agent on a node.
+func (b *benchmarked) agentOn(t *testing.T, node string) *corev1.Pod {
+	t.Helper()
+	list, err := b.client.CoreV1().Pods(deploy.Namespace).List(t.Context(), metav1.ListOptions{
+		LabelSelector: "app.kubernetes.io/name=" + benchNode, FieldSelector: "spec.nodeName=" + node,
+	})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("%d agents on %s, %v", len(list.Items), node, err)
+	}
+	return &list.Items[0]
+}
+
+// rows checks that each pattern is found in a text, whose columns are separated
+// by spaces.
+func rows(t *testing.T, text string, patterns ...string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		if !regexp.MustCompile(`(?m)^\s*` + regexp.MustCompile(` +`).ReplaceAllString(pattern, `\s+`)).MatchString(text) {
+			t.Errorf("no row is as %q:\n%s", pattern, text)
+		}
+	}
+}

@@ -69,8 +69,8 @@ const (
 )
 
 // Stay measures the node with all kernels now, unless it remembers that it did, and
-// then once in a period shortly one vCPU. If that differs from the last full run,
-// the next is full again. It returns nil when ctx is done.
+// then once in a period shortly one vCPU. If that differs from the last full run, or
+// that was long ago, the next is full again. It returns nil when ctx is done.
 func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 	a.describe()
 	if a.config.MemoryFile != "" {

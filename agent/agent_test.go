@@ -108,6 +108,22 @@ func TestStay(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a full run is good for 30 days", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.stay(t, l.agent(""), 65*day)
+			full := 0
+			for i, run := range l.runs {
+				if strings.HasPrefix(run, "full") {
+					full++
+				} else if i == 0 {
+					t.Errorf("began with %s", run)
+				}
+			}
+			if full != 3 {
+				t.Errorf("%d full runs of %d in 65 days: %v", full, len(l.runs), l.runs)
+			}
+		})
+	})
 	t.Run("a restart is no reason to measure again", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			file := filepath.Join(t.TempDir(), "state.json")

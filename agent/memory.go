@@ -18,12 +18,18 @@ import (
 // than this on a few machines in a hundred.
 const tolerance = 0.10
 
+// fullPeriod is how long a full run is good for: a spot check never decides, and
+// samples stop to count after 90 days, so that without a new one a node that runs
+// for long would be as if it had never been measured.
+const fullPeriod = 30 * 24 * time.Hour
+
 // memory is what is known of earlier runs.
 type memory struct {
 	// Last is when the last run was.
 	Last time.Time `json:"last"`
-	// Version is that of the kernels of the last full run.
-	Version string `json:"version"`
+	// Full is when the last full run was, and Version that of its kernels.
+	Full    time.Time `json:"full"`
+	Version string    `json:"version"`
 	// Single are its scores of one thread, by kernel.
 	Single map[string]float64 `json:"single"`
 	// Doubted tells that a spot check did not agree with them.
@@ -31,13 +37,15 @@ type memory struct {
 }
 
 // wantsFull tells that there has to be a full run.
-func (m *memory) wantsFull() bool { return m.Version != kernel.Version() || m.Doubted }
+func (m *memory) wantsFull() bool {
+	return m.Version != kernel.Version() || m.Doubted || time.Since(m.Full) >= fullPeriod
+}
 
 // learn takes a run into account.
 func (m *memory) learn(began time.Time, full bool, scores []measure.Score) {
 	m.Last = began
 	if full {
-		m.Version, m.Single, m.Doubted = kernel.Version(), map[string]float64{}, false
+		m.Full, m.Version, m.Single, m.Doubted = began, kernel.Version(), map[string]float64{}, false
 	}
 	for _, s := range scores {
 		before, known := m.Single[s.Kernel.Name]

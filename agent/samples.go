@@ -12,9 +12,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// source is who says so.
-const source = "agent"
-
 // samplesOf makes samples of a run that began at a time.
 func samplesOf(node, nodeType string, m *machine.Machine, began time.Time, scores []measure.Score) []sample.Sample {
 	all := make([]sample.Sample, len(scores))
@@ -23,7 +20,7 @@ func samplesOf(node, nodeType string, m *machine.Machine, began time.Time, score
 			ID: id(node, began, score.Kernel.Name), NodeType: nodeType, CPUModel: m.CPUModel,
 			Benchmark: score.Kernel.Name, Version: kernel.Version(), Unit: score.Kernel.Unit,
 			Score: score.All, SingleThread: score.Single, VCPUs: m.VCPUs(), Threads: m.VCPUs(),
-			Runs: score.Runs, Machine: node, Source: source, Time: began.UTC(),
+			Runs: score.Runs, Machine: node, Source: sample.SourceAgent, Time: began.UTC(),
 		}
 		if score.All == 0 {
 			all[i].Score, all[i].SingleThread, all[i].Threads, all[i].Spot = score.Single, 0, 1, true

@@ -88,12 +88,17 @@ func (s *apiServer) node(t *testing.T, name string) *corev1.Node {
 // pod creates a pod that runs on the node, in a namespace of its own.
 func (s *apiServer) pod(t *testing.T, app amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
+	return s.podIn(t, s.namespace(t), app, changes...)
+}
+
+func (s *apiServer) namespace(t *testing.T) string {
+	t.Helper()
 	s.count++
 	ns := fmt.Sprintf("actuator-%d", s.count)
 	if _, err := s.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	return s.podIn(t, ns, app, changes...)
+	return ns
 }
 
 func (s *apiServer) podIn(t *testing.T, ns string, app amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
@@ -353,18 +358,21 @@ func (s *apiServer) refused(t *testing.T) {
 		}
 	})
 	t.Run("beyond the quota", func(t *testing.T) {
-		p := s.pod(t, amounts{"1", "", "", ""})
+		ns := s.namespace(t)
 		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "cpu"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"requests.cpu": resource.MustParse("1100m")}}}
-		if _, err := s.client.CoreV1().ResourceQuotas(p.Namespace).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+		if _, err := s.client.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		localcluster.Eventually(t, "the quota's controller", func() error {
-			q, err := s.client.CoreV1().ResourceQuotas(p.Namespace).Get(t.Context(), "cpu", metav1.GetOptions{})
-			if err == nil && q.Status.Used["requests.cpu"] != resource.MustParse("1") {
-				err = fmt.Errorf("used is %v", q.Status.Used)
+			q, err := s.client.CoreV1().ResourceQuotas(ns).Get(t.Context(), "cpu", metav1.GetOptions{})
+			if err == nil && q.Status.Hard["requests.cpu"] != quota.Spec.Hard["requests.cpu"] {
+				err = fmt.Errorf("hard is %v", q.Status.Hard)
 			}
 			return err
 		})
+		// Not before: what the controller has not seen yet when it counts, it counts
+		// only minutes later. A pod that comes is counted when it is admitted.
+		p := s.podIn(t, ns, amounts{"1", "", "", ""})
 		_, err := s.actuator.carryOut(t.Context(), s.plan(t, p, "slow"))
 		var refused *refusedError
 		if !errors.As(err, &refused) || refused.reason != contract.QuotaExceeded {

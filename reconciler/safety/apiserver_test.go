@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -102,17 +103,42 @@ func (s *apiServer) constrain(t *testing.T, ns string, limitRange *corev1.LimitR
 	if quota == nil {
 		return
 	}
+	// A pod that the controller has not seen yet when it counts, it counts only
+	// minutes later.
+	localcluster.Eventually(t, "the quota's controller to know the pod", func() error {
+		probe := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("100")}}}
+		probe.Name = "probe"
+		used := s.counted(t, ns, probe)
+		if err := s.client.CoreV1().ResourceQuotas(ns).Delete(t.Context(), probe.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if used.Pods().IsZero() {
+			return fmt.Errorf("it has counted %v", used)
+		}
+		return nil
+	})
 	quota.Name = "quota"
+	s.counted(t, ns, quota)
+}
+
+// counted creates a quota, waits until what is used is counted, and returns that.
+func (s *apiServer) counted(t *testing.T, ns string, quota *corev1.ResourceQuota) corev1.ResourceList {
+	t.Helper()
 	if _, err := s.client.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	var used corev1.ResourceList
 	localcluster.Eventually(t, "the quota's controller", func() error {
 		got, err := s.client.CoreV1().ResourceQuotas(ns).Get(t.Context(), quota.Name, metav1.GetOptions{})
 		if err == nil && len(got.Status.Used) == 0 {
 			err = fmt.Errorf("nothing is counted")
 		}
+		if err == nil {
+			used = got.Status.Used
+		}
 		return err
 	})
+	return used
 }
 
 // dryRun returns the pod as the API server would resize it.

@@ -53,6 +53,27 @@ func TestScoresAreOfCPUTimeWhateverElseRuns(t *testing.T) {
 	}
 }
 
+func TestAThreadThatDoesNotRunHasTheSameScore(t *testing.T) {
+	// As under a quota of less than half: by the clock on the wall it is 2500 at most.
+	waiting := spinning("wait")
+	spin := waiting.New
+	waiting.New = func(bytes int) kernel.Work {
+		work := spin(bytes)
+		return func() error {
+			time.Sleep(unit)
+			return work()
+		}
+	}
+	l := thisMachine(t)
+	scores, skipped, err := Full(t.Context(), []kernel.Kernel{waiting}, l, patience)
+	if err != nil || len(scores) != 1 {
+		t.Fatal(scores, skipped, err)
+	}
+	if s := scores[0]; s.All/float64(len(l.CPUs)) < 3500 || s.Single < 3500 {
+		t.Errorf("got %+v, want some 5000 per vCPU", s)
+	}
+}
+
 func TestFullKeepsItsBudgetAndSaysWhatWasLeftOut(t *testing.T) {
 	// No repetition of the second kernel is done in its part of the time.
 	fast, slow := spinning("fast"), spinning("slow")

@@ -42,6 +42,9 @@ the CPU time during it, or other processes more than 10 %.`,
 			if err := errors.Join(o.complete(), o.validate()); err != nil {
 				return err
 			}
+			if err := o.try(); err != nil {
+				return err
+			}
 			return benchNode(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
 // benchNodeOptions are the flags of bench-node.
@@ -65,6 +66,11 @@ func (o *benchNodeOptions) validate() error {
 	if o.output != "" && o.nodeType == "" {
 		reject("output", "samples have to tell what type of node was measured: give --node-type too")
 	}
+	if o.nodeType != "" {
+		if err := sample.CheckNodeType(o.nodeType); err != nil {
+			reject("node-type", "%v", err)
+		}
+	}
 	if o.output != "" && o.server != "" {
 		reject("output", "excludes --server")
 	}
@@ -91,6 +97,16 @@ func (o *benchNodeOptions) validate() error {
 		reject("kubeconfig", "is for --label-node")
 	}
 	return errors.Join(errs...)
+}
+
+// try tells of what would fail only after the node was measured.
+func (o *benchNodeOptions) try() error {
+	if o.tokenFile != "" {
+		if _, err := os.ReadFile(o.tokenFile); err != nil {
+			return fmt.Errorf("--token-file: %w", err)
+		}
+	}
+	return write(o.output, nil, nil)
 }
 
 // dialOptions say how to reach the server.

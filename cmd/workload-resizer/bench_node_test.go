@@ -19,10 +19,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-func TestBenchNodeRefusesFlagsThatContradict(t *testing.T) {
+func TestBenchNodeRefusesFlagsBeforeItMeasures(t *testing.T) {
 	for _, tc := range []struct{ name, args, says string }{
 		{"samples of no type", "--output=-", "--output: samples have to tell"},
 		{"a type for nobody", "--node-type=n4", "--node-type: is for --output"},
+		{"a type that no sample can have", "--node-type=n4@Intel-6-207 --output=-", "--node-type: must be up to 63 letters"},
+		{"a file that cannot be written", "--node-type=n4 --output=/proc/no/samples", "--output: open /proc/no/samples"},
+		{"a token that cannot be read", "--server=localhost:1 --token-file=/proc/no/token", "--token-file: open /proc/no/token"},
 		{"a file and a server", "--output=- --node-type=n4 --server=localhost:1", "--output: excludes --server"},
 		{"credentials for no server", "--token-file=token", "--token-file: is for --server"},
 		{"all the time", "--every=1m --server=localhost:1", "--every: must be 0 or at least 1h0m0s"},

@@ -38,6 +38,15 @@ var (
 	text      = regexp.MustCompile(`^[^\p{C}]*$`)
 )
 
+// CheckNodeType says why no sample can have the node type, e.g. "must be up to 63
+// letters"; nil if one can. A CPU model is not part of it: a sample has that beside.
+func CheckNodeType(nodeType string) error {
+	if name.MatchString(nodeType) {
+		return nil
+	}
+	return fmt.Errorf(noName, nodeType)
+}
+
 // Validate returns everything that is wrong with a sample as of now. NodeType may
 // be empty where InstanceType is not.
 func (s *Sample) Validate(now time.Time) []Fault {
@@ -61,11 +70,12 @@ func (s *Sample) Validate(now time.Time) []Fault {
 			reject(f.name, "must be printable text")
 		}
 	}
-	switch {
-	case s.NodeType == "" && s.InstanceType == "":
+	if s.NodeType != "" {
+		if err := CheckNodeType(s.NodeType); err != nil {
+			reject("nodeType", "%v", err)
+		}
+	} else if s.InstanceType == "" {
 		reject("nodeType", "or instanceType must be set")
-	case s.NodeType != "" && !name.MatchString(s.NodeType):
-		reject("nodeType", noName, s.NodeType)
 	}
 	if s.CPUModel != "" && !name.MatchString(s.CPUModel) {
 		reject("cpuModel", noName, s.CPUModel)

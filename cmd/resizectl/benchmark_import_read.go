@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,8 +64,11 @@ func (o *benchmarkImportOptions) read(ctx context.Context, file string) (*import
 func (o *benchmarkImportOptions) formatOf(name string, in *bufio.Reader) (feed.Format, error) {
 	as := feed.Format(o.format)
 	if o.format == formatAuto {
-		// An error comes back when the rest is read.
-		head, _ := in.Peek(detectBytes)
+		// After some of the content, an error comes back when the rest is read.
+		head, err := in.Peek(detectBytes)
+		if len(head) == 0 {
+			return "", nothingIn(name, err)
+		}
 		var found bool
 		if as, found = feed.Detect(head); !found {
 			return "", fmt.Errorf("the content of %s looks like none of the formats\nname the one it has with --format: %s", name, strings.Join(feedFormats()[1:], ", "))
@@ -74,6 +78,14 @@ func (o *benchmarkImportOptions) formatOf(name string, in *bufio.Reader) (feed.F
 		return "", fmt.Errorf("%s is a table of a cloud, which does not say what was run\nname that with --benchmark, such as coremark", name)
 	}
 	return as, nil
+}
+
+// nothingIn says why there is nothing to tell a format from.
+func nothingIn(name string, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return fmt.Errorf("there is nothing in %s", name)
+	}
+	return fmt.Errorf("read the measurements: %w", err)
 }
 
 // sampleInAPI is a sample as the API has it.

@@ -127,6 +127,21 @@ func TestBenchmarkImportOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
+// It is no matter of the format if there is nothing to read.
+func TestBenchmarkImportOfNothing(t *testing.T) {
+	dir := t.TempDir()
+	for name, tc := range map[string]struct{ file, want string }{
+		"an empty file": {file(t, "empty.json", nil), "there is nothing in "},
+		"a directory":   {dir, "read the measurements: read " + dir + ": is a directory"},
+	} {
+		server := &scripted{}
+		code, stdout, stderr := resizectl(t.Context(), importing(t, server, tc.file)...)
+		if code != exitError || stdout != "" || !strings.HasPrefix(stderr, "error: "+tc.want) || strings.Contains(stderr, "--format") || server.lastRequest() != nil {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, code, stdout, stderr)
+		}
+	}
+}
+
 func TestPrintedFaultsAreCounted(t *testing.T) {
 	var out bytes.Buffer
 	i := &imported{File: "a\nb", Bad: 3, Faults: []importFault{{Line: 2, Field: "score", Message: "is bad"}}, Rejected: 2, Rejections: []importFault{{Message: "is\x1b wrong"}}}

@@ -5,6 +5,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
+// benchmarkSource is what the source of measured ratios is called.
+const benchmarkSource = "benchmark"
+
 func newBenchmarkCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "benchmark",

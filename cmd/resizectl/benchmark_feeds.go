@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -69,7 +70,7 @@ func (o *benchmarkFeedsOptions) run(ctx context.Context) error {
 		if err := o.print(resp); err != nil {
 			return err
 		}
-		return o.warn(resp.GetFeeds())
+		return errors.Join(o.warn(resp.GetFeeds()), o.warnOfSettings(ctx, c))
 	})
 }
 
@@ -87,10 +88,21 @@ func (o *benchmarkFeedsOptions) print(resp *workloadresizerv1.ListFeedsResponse)
 	return printFeedFaults(o.Out, resp.GetFeeds())
 }
 
+// warnOfSettings tells that the feeds may not be those that people have configured:
+// rejected settings leave the last good ones in force, or none.
+func (o *benchmarkFeedsOptions) warnOfSettings(ctx context.Context, c *client.Client) error {
+	resp, err := c.ListRatios(ctx)
+	if err != nil {
+		// Who may not ask that, or too early, has the feeds all the same.
+		return nil //nolint:nilerr // As said.
+	}
+	return warnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
+}
+
 // warn tells of feeds that cannot be had, and what counts instead.
 func (o *benchmarkFeedsOptions) warn(feeds []*workloadresizerv1.Feed) error {
 	if len(feeds) == 0 {
-		_, err := fmt.Fprintln(o.ErrOut, "the server reads no feeds: its configuration of benchmarks names none")
+		_, err := fmt.Fprintln(o.ErrOut, "the server reads no feeds: its settings of benchmarks name none")
 		return err
 	}
 	for _, feed := range feeds {

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
 
 const failingFeed = "warning: feed nightly: open /feeds/nightly.json: no such file or directory (its copy of 2026-11-21T01:02:03Z counts)\n"
 
@@ -36,7 +40,20 @@ func TestBenchmarkFeedsOfOneName(t *testing.T) {
 
 func TestNoFeedsIsSaid(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "--server", serve(t, &scripted{}))
-	if code != exitOK || stdout != "" || stderr != "the server reads no feeds: its configuration of benchmarks names none\n" {
+	if code != exitOK || stdout != "" || stderr != "the server reads no feeds: its settings of benchmarks name none\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+// Who has made a mistake in the settings looks at the feeds, and does not find theirs.
+func TestRejectedSettingsOfFeedsAreSaid(t *testing.T) {
+	server := &scripted{ratios: &workloadresizerv1.ListRatiosResponse{Sources: []*workloadresizerv1.RatioSource{
+		{Name: "configmap", Message: "is another matter"}, {Name: "benchmark", Message: "benchmarks.yaml: feeds[0].format: want samples"},
+	}}}
+	code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "--server", serve(t, server))
+	const want = "the server reads no feeds: its settings of benchmarks name none\n" +
+		"warning: source benchmark is not healthy: benchmarks.yaml: feeds[0].format: want samples (it has had no good state yet)\n"
+	if code != exitOK || stdout != "" || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -113,6 +113,29 @@ func TestModeInWords(t *testing.T) {
 	}
 }
 
+// To follow measurements is to no avail where another source comes first.
+func TestWhichSourceDecidesBeforeBenchmarksIsSaid(t *testing.T) {
+	for _, tc := range []struct {
+		name, source string
+		ratio        float64
+		want         string
+	}{
+		{"the configuration", "configmap", 1.1, "; configmap decides before it"},
+		{"none", benchmarkSource, 1.1, ""},
+		{"nothing is said yet", "configmap", 0, ""},
+		{"nobody names the node type", "", 1.1, ""},
+	} {
+		s := &workloadresizerv1.Suggestion{
+			Mode:     workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY,
+			Current:  &workloadresizerv1.Ratio{Provenance: &workloadresizerv1.Provenance{Source: tc.source}},
+			Progress: &workloadresizerv1.SuggestionProgress{Ratio: tc.ratio, Target: 1.2},
+		}
+		if got := modeInWords(s); !strings.HasSuffix(got, "on its way to 1.2"+tc.want) {
+			t.Errorf("%s: %q, want %q at the end", tc.name, got, tc.want)
+		}
+	}
+}
+
 // Who runs the program through kubectl reads commands that they can copy.
 func TestTheCommandToAcceptIsThatOfThePlugin(t *testing.T) {
 	var out, errOut bytes.Buffer

@@ -115,5 +115,14 @@ func modeInWords(s *workloadresizerv1.Suggestion) string {
 	if progress.GetNextTime() != nil {
 		text += "; judged next " + timestamp(progress.GetNextTime())
 	}
-	return text
+	return text + decidedBefore(s)
+}
+
+// decidedBefore says which source has what the benchmark source says not count.
+func decidedBefore(s *workloadresizerv1.Suggestion) string {
+	by := s.GetCurrent().GetProvenance().GetSource()
+	if s.GetProgress().GetRatio() == 0 || by == "" || by == benchmarkSource {
+		return ""
+	}
+	return "; " + oneLine(by) + " decides before it"
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -71,7 +72,7 @@ func (o *ratiosListOptions) run(ctx context.Context) error {
 		if err := o.print(resp); err != nil {
 			return err
 		}
-		return o.warn(resp.GetSources())
+		return warnOfSources(o.ErrOut, resp.GetSources())
 	})
 }
 
@@ -96,8 +97,8 @@ func (o *ratiosListOptions) print(resp *workloadresizerv1.ListRatiosResponse) er
 	return printRules(o.Out, p, resp.GetRules(), wide)
 }
 
-// warn tells of sources whose present state is not in the table.
-func (o *ratiosListOptions) warn(sources []*workloadresizerv1.RatioSource) error {
+// warnOfSources tells of sources whose present state is not in the table.
+func warnOfSources(w io.Writer, sources []*workloadresizerv1.RatioSource) error {
 	for _, source := range sources {
 		if source.GetHealthy() {
 			continue
@@ -106,7 +107,7 @@ func (o *ratiosListOptions) warn(sources []*workloadresizerv1.RatioSource) error
 		if source.GetLastGoodTime() != nil {
 			kept = "its state of " + timestamp(source.GetLastGoodTime()) + " is kept"
 		}
-		if _, err := fmt.Fprintf(o.ErrOut, "warning: source %s is not healthy: %s (%s)\n",
+		if _, err := fmt.Fprintf(w, "warning: source %s is not healthy: %s (%s)\n",
 			oneLine(source.GetName()), oneLine(source.GetMessage()), kept); err != nil {
 			return err
 		}

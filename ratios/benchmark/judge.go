@@ -228,5 +228,9 @@ func why(e *estimate.Estimate) string {
 			parts = append(parts, fmt.Sprintf("%s %.2f", part.Benchmark, part.Ratio))
 		}
 	}
-	return fmt.Sprintf("%.2f (%.2f to %.2f) by %d machines: %s", e.Ratio, e.Low, e.High, e.Machines, strings.Join(parts, ", "))
+	machines := "machines"
+	if e.Machines == 1 {
+		machines = "machine"
+	}
+	return fmt.Sprintf("%.2f (%.2f to %.2f) by %d %s: %s", e.Ratio, e.Low, e.High, e.Machines, machines, strings.Join(parts, ", "))
 }

@@ -113,6 +113,17 @@ func TestModeInWords(t *testing.T) {
 	}
 }
 
+func TestWhatWasAppliedAndIsNotAnyMoreGoesBack(t *testing.T) {
+	const want = "observe: the suggestion is only shown; the benchmark source goes back to what others say, and is at 1.1, on its way to 1"
+	s := &workloadresizerv1.Suggestion{
+		Mode:     workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
+		Progress: &workloadresizerv1.SuggestionProgress{Ratio: 1.1, Target: 1},
+	}
+	if got := modeInWords(s); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // To follow measurements is to no avail where another source comes first.
 func TestWhichSourceDecidesBeforeBenchmarksIsSaid(t *testing.T) {
 	for _, tc := range []struct {

@@ -90,8 +90,11 @@ func ratioText(s *workloadresizerv1.Suggestion) string {
 func modeInWords(s *workloadresizerv1.Suggestion) string {
 	progress := s.GetProgress()
 	text := modeText(s.GetMode()) + ": the suggestion is only shown"
-	if s.GetMode() == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY {
+	switch {
+	case s.GetMode() == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY:
 		text = modeText(s.GetMode()) + ": the benchmark source follows it calmly"
+	case progress != nil:
+		text += "; the benchmark source goes back to what others say"
 	}
 	switch {
 	case progress == nil:

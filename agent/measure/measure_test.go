@@ -82,8 +82,8 @@ func TestFullKeepsItsBudgetAndSaysWhatWasLeftOut(t *testing.T) {
 	const budget = 2 * time.Second
 	began := time.Now()
 	scores, skipped, err := Full(t.Context(), kernels, thisMachine(t), budget)
-	// Twice that is for a machine that is very busy; the slow kernel takes minutes.
-	if took := time.Since(began); took > 2*budget {
+	// Ten times that is for a machine that is very busy; the slow kernel takes minutes.
+	if took := time.Since(began); took > 10*budget {
 		t.Errorf("took %v of %v", took, budget)
 	}
 	switch {

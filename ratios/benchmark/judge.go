@@ -220,13 +220,19 @@ func (p *Provider) below(name, baseline string) float64 {
 
 func relative(r, base ratios.Ratio) float64 { return r.CPUPerf / base.CPUPerf }
 
+// mostParts is how many benchmarks are named: the text is kept with the ratio.
+const mostParts = 8
+
 // why tells in one line what a ratio is made of.
 func why(e *estimate.Estimate) string {
-	parts := make([]string, 0, len(e.Parts))
+	var parts []string
 	for _, part := range e.Parts {
 		if part.Weight > 0 {
 			parts = append(parts, fmt.Sprintf("%s %.2f", part.Benchmark, part.Ratio))
 		}
+	}
+	if more := len(parts) - mostParts; more > 0 {
+		parts = append(parts[:mostParts], fmt.Sprintf("and %d more", more))
 	}
 	machines := "machines"
 	if e.Machines == 1 {

@@ -1,11 +1,30 @@
 package benchmark
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+)
 
 func TestRatiosHaveFourDigits(t *testing.T) {
 	for ratio, want := range map[float64]float64{29817.0 / 20482: 1.456, 22207.0 / 20482: 1.084, 0.98765: 0.9877, 1.25: 1.25, 12.3456: 12.35} {
 		if got := Significant(ratio); got != want {
 			t.Errorf("%v is rounded to %v, want %v", ratio, got, want)
 		}
+	}
+}
+
+func TestWhatARatioIsMadeOfIsToldInOneShortLine(t *testing.T) {
+	e := &estimate.Estimate{Ratio: 1.084, Low: 1.07, High: 1.1, Machines: 1, Parts: []estimate.Part{{Benchmark: "shown only", Ratio: 9}}}
+	for i := range 9 {
+		e.Parts = append(e.Parts, estimate.Part{Benchmark: fmt.Sprint("b", i), Ratio: 1.08, Weight: 1})
+	}
+	if got, want := why(e), "1.08 (1.07 to 1.10) by 1 machine: b0 1.08, b1 1.08, b2 1.08, b3 1.08, b4 1.08, b5 1.08, b6 1.08, b7 1.08, and 1 more"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	e.Parts, e.Machines = e.Parts[:3], 4
+	if got, want := why(e), "1.08 (1.07 to 1.10) by 4 machines: b0 1.08, b1 1.08"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

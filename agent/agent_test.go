@@ -191,7 +191,7 @@ func TestOnceMakesSamplesThatAreValidAndSaysWhatItMeasured(t *testing.T) {
 		if s.Score != 200 || s.SingleThread != 100 || s.Threads != 2 || s.VCPUs != 2 || s.Runs != 5 || s.Benchmark != "bench-node:json" || s.CPUModel != "AMD-25-1" {
 			t.Errorf("got %+v", s)
 		}
-		for _, line := range []string{"2 of 4 vCPUs (0-1)", "the CPU quota is 0.5 CPUs; scores are by CPU time", "bench-node:json", "0.4 %      5        25 %"} {
+		for _, line := range []string{"2 of 4 vCPUs (0-1)", "CPU quota: 0.5; scores are by CPU time", "bench-node:json", "0.4 %      5        25 %"} {
 			if !strings.Contains(l.said.String(), line) {
 				t.Errorf("does not say %q:\n%s", line, l.said.String())
 			}

@@ -28,7 +28,7 @@ func (a *Agent) describe() {
 		a.say("this process may use %d of %d vCPUs (%s): these are measured", m.VCPUs(), m.Online.Size(), m.CPUs)
 	}
 	if m.Quota > 0 {
-		a.say("the CPU quota is %v CPUs; scores are by CPU time, so it does not change them", m.Quota)
+		a.say("CPU quota: %v; scores are by CPU time, so it does not change them, but for those of memory", m.Quota)
 	}
 	if m.MemoryBytes > 0 {
 		a.say("memory that may be used: %d MiB", m.MemoryBytes>>20)

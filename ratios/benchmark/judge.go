@@ -187,8 +187,10 @@ func target(e *estimate.Estimate) (ratio float64, heldBack bool) {
 
 // Significant rounds a ratio to what people read, and benchmarks can tell: four
 // digits.
-func Significant(ratio float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(ratio, 'g', 4, 64), 64)
+func Significant(ratio float64) float64 { return rounded(ratio, 4) }
+
+func rounded(ratio float64, digits int) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(ratio, 'g', digits, 64), 64)
 	if err != nil {
 		return ratio
 	}

@@ -62,13 +62,17 @@ func (p published) format() (map[string]string, error) {
 	return map[string]string{publishedKey: string(text) + "\n"}, nil
 }
 
+// wayDigits are the digits of a ratio on its way: people read it, and it must be
+// closer to where it is than any step.
+const wayDigits = 6
+
 // layer is what is published as a source of ratios says it. Ratios to another
 // baseline than those that were judged last do not count.
 func (p published) layer() *ratios.Layer {
 	l := &ratios.Layer{Ratios: map[string]ratios.Ratio{}, RelativeTo: p.baseline()}
 	for name, e := range p.NodeTypes {
 		if e.Ratio > 0 && e.Baseline == l.RelativeTo {
-			l.Ratios[name] = ratios.Ratio{CPUPerf: e.Ratio, Provenance: ratios.Provenance{Source: Source, UpdateTime: e.Changed, Author: "benchmarks", Reason: e.Why}}
+			l.Ratios[name] = ratios.Ratio{CPUPerf: rounded(e.Ratio, wayDigits), Provenance: ratios.Provenance{Source: Source, UpdateTime: e.Changed, Author: "benchmarks", Reason: e.Why}}
 		}
 	}
 	return l

@@ -29,9 +29,9 @@ servers do, and of memory.
 
 Scores are by CPU time, not by the clock on the wall: work per second that a thread
 has run, times the vCPUs. A CPU quota makes a run take longer, and fewer kernels
-fit into it, but changes scores of memory only. A run is thrown away if the node was busy:
-with CPU pressure above 10 % before it, or if the hypervisor took more than 1 % of
-the CPU time during it, or other processes more than 10 %.`,
+fit into it, but changes scores of memory only. A run is thrown away if the node
+was busy: with CPU pressure above 10 % before it, or if the hypervisor took more
+than 1 % of the CPU time during it, or other processes more than 10 %.`,
 		Example: `  # See how fast this machine is:
   workload-resizer bench-node
 

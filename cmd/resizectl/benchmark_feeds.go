@@ -91,12 +91,11 @@ func (o *benchmarkFeedsOptions) print(resp *workloadresizerv1.ListFeedsResponse)
 // warnOfSettings tells that the feeds may not be those that people have configured:
 // rejected settings leave the last good ones in force, or none.
 func (o *benchmarkFeedsOptions) warnOfSettings(ctx context.Context, c *client.Client) error {
-	resp, err := c.ListRatios(ctx)
-	if err != nil {
-		// Who may not ask that, or too early, has the feeds all the same.
-		return nil //nolint:nilerr // As said.
+	if resp, err := c.ListRatios(ctx); err == nil {
+		return warnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
 	}
-	return warnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
+	// Who may not ask that, or too early, has the feeds all the same.
+	return nil
 }
 
 // warn tells of feeds that cannot be had, and what counts instead.

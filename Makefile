@@ -18,7 +18,8 @@ show_progress = awk '/^[a-z0-9.\/_-]+$$/ { \
     if (n % 100 == 0) { print "  " n " packages compiled"; fflush() } \
     next } \
   { print; fflush() }'
-VERSION := $(shell git describe --always --dirty 2>/dev/null || echo development)
+# As many digits of the commit in every clone.
+VERSION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo development)
 LDFLAGS := -X main.version=$(VERSION)
 
 # Tools are pinned in a module of their own.
@@ -37,8 +38,26 @@ run: build bin/grpcurl bin/kubectl ## Start a local cluster with three node type
 
 .PHONY: build
 build: bin/testcluster ## Build workload-resizer, resizectl (also as a plugin of kubectl) and testcluster into bin/.
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/workload-resizer ./cmd/resizectl
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/workload-resizer ./cmd/resizectl
 	ln -sf resizectl bin/kubectl-workload_resizer
+
+# The image: for which platforms, what it is called, and where it is written.
+PLATFORMS ?= linux/amd64 linux/arm64
+IMAGE ?= workload-resizer:latest
+DIST ?= dist
+
+# The same commit and the same Go make the same image: no path, no time of the
+# build and nothing of the checkout is in the binaries.
+.PHONY: image
+image: ## Build the container image into dist/, for amd64 and arm64, without a container engine.
+	@for platform in $(PLATFORMS); do \
+	  echo "building $$platform"; \
+	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false -ldflags '-s -w $(LDFLAGS)' \
+	    -o '$(abspath $(DIST))'/$${platform/\//-}/ ./cmd/workload-resizer; \
+	done
+	@go run -C deploy/image . --name '$(IMAGE)' --version '$(VERSION)' \
+	  --revision "$$(git rev-parse HEAD)" --created "$$(git log -1 --format=%ct)" --output '$(abspath $(DIST))'/workload-resizer-image.tar \
+	  $(foreach platform,$(PLATFORMS),--binary $(platform)='$(abspath $(DIST))'/$(subst /,-,$(platform))/workload-resizer)
 
 # Go knows best whether anything is to be built. The first time it is most of
 # Kubernetes, which takes minutes.
@@ -61,26 +80,48 @@ bin/kubectl:
 bin/grpcurl:
 	@go build -modfile=test/tools/go.mod -o bin/grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl
 
+.PHONY: bin/helm
+bin/helm:
+	@go build -modfile=test/tools/go.mod -o bin/helm helm.sh/helm/v4/cmd/helm
+
+# Debian's Prometheus: the one that is installed, or else the package's programs,
+# unpacked without installing it, so that no service is started and root is not needed.
+bin/prometheus bin/promtool &:
+	@mkdir -p bin; \
+	if command -v prometheus >/dev/null && command -v promtool >/dev/null; then \
+	  ln -sf "$$(command -v prometheus)" "$$(command -v promtool)" bin/; exit; fi; \
+	fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	download() { (cd "$$fresh" && apt-get download -qq -o APT::Sandbox::User= prometheus); }; \
+	download 2>/dev/null || { apt-get update -qq && download; } || \
+	  { echo 'apt-get cannot download the package prometheus: put Prometheus 2.42 or later, with promtool, into PATH'; exit 1; }; \
+	dpkg-deb -x "$$fresh"/prometheus_*.deb "$$fresh"; \
+	install "$$fresh"/usr/bin/prometheus "$$fresh"/usr/bin/promtool bin/
+
 .PHONY: clean
 clean: ## Remove what was built, and the local cluster.
 	@if [ -e .run/cluster ] && [ ! -x bin/testcluster ]; then echo 'a cluster may run in .run/cluster, and only bin/testcluster can end it: run "make bin/testcluster" first'; exit 1; fi
 	if [ -e .run/cluster ]; then bin/testcluster down --dir .run/cluster; fi
-	rm -rf bin .run
+	rm -rf bin dist .run
 
 .PHONY: test
-test: test-unit test-cluster test-chaos test-e2e ## Run all tests, against real clusters that are built and started for them.
+test: test-unit test-image test-cluster test-chaos test-e2e ## Run all tests, against real clusters that are built and started for them.
 
 .PHONY: test-unit
-test-unit: build bin/grpcurl bin/kubectl ## Run unit and integration tests.
-	go test $(RACE) $$(go list ./... | grep -v -e /test/e2e -e /test/chaos)
+test-unit: build bin/grpcurl bin/helm bin/kubectl bin/prometheus bin/promtool ## Run unit and integration tests.
+	go test $(RACE) -timeout=20m $$(go list ./... | grep -v -e /test/e2e -e /test/chaos)
+
+.PHONY: test-image
+test-image: ## Build the image and look into it.
+	go test -C deploy/image ./...
 
 .PHONY: test-cluster
 test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
 	go test -C test/cluster ./...
 
 .PHONY: test-skew
-test-skew: build bin/kubernetes-oldest ## Run tests against the oldest Kubernetes API server that is supported.
+test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the oldest Kubernetes API server that is supported.
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./deploy -run 'TestAnnotationGuard|TestApply|TestTheNodeAgentsComponents|TestEachRole'
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test -short ./test/chaos
 
 .PHONY: test-chaos
@@ -94,19 +135,31 @@ test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real clus
 # The reference of the API, into the file $(1).
 api_reference = $(TOOL) buf build -o -\#format=binpb | go run ./test/apidoc > $(1)
 
+.PHONY: bench
+bench: build ## Measure speed and cost beside bare clients, on a real API server; BENCH=--quick takes 4 minutes, not 20.
+	go build -o bin/ ./test/bench
+	bin/bench $(BENCH)
+
 .PHONY: bench-api
 bench-api: ## Compare calls of the API with bare calls of gRPC: calls/s of both, and the share.
 	go test ./server -run '^$$' -bench ShareOfBareEcho -benchtime 20x -count 6 2>/dev/null
+
+.PHONY: soak
+soak: build bin/kubectl ## Run the servers for half an hour while pods, ratios, leaders and the API server come and go (SOAK=-duration=5m).
+	@go build -o bin/soak ./test/soak
+	@exec bin/soak $(SOAK)
 
 .PHONY: bench-node
 bench-node: ## Measure this machine twice: idle, the scores agree within 5 %.
 	go test ./agent -run '^$$' -bench Twice -benchtime 1x -v
 
 .PHONY: generate
-generate: ## Generate Go from the API's proto files, and the references.
+generate: ## Generate Go from the API's proto files, the references, and what the chart copies.
 	$(TOOL) buf generate
 	$(call api_reference,docs/api.md)
 	go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings -run Reference -update
+	go test ./deploy -run PrometheusRule -update
+	go test ./deploy/charts -run Reference -update
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.
@@ -124,12 +177,14 @@ verify-format:
 verify-vet:
 	go vet ./...
 	go vet -C test/cluster ./...
+	go vet -C deploy/image ./...
 
 .PHONY: verify-lint
 verify-lint:
 	@go build -modfile=test/tools/go.mod -o bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run --allow-parallel-runners
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
+	cd deploy/image && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 
 # Generated code is made anew elsewhere and compared, so that the check changes
 # nothing here.
@@ -160,15 +215,16 @@ verify-breaking:
 	git archive "$$base" buf.yaml proto | tar -x -C "$$fresh"; \
 	$(TOOL) buf breaking --against "$$fresh"
 
-# The references of the commands and of the flags; that of the API is among the
-# generated code.
+# The references of the commands and of the flags, and the chart's copies and table
+# of values; the reference of the API is among the generated code.
 .PHONY: verify-docs
 verify-docs:
-	@go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings -run Reference >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
+	@go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings ./deploy/charts -run Reference >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 .PHONY: verify-modules
 verify-modules:
 	go mod tidy -diff
+	go mod -C deploy/image tidy -diff
 	go mod -C test/cluster tidy -diff
 	go mod -C test/cluster133 tidy -diff
 	go mod -C test/tools tidy -diff

@@ -5,9 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,41 +24,10 @@ import (
 
 const agentAccount = "workload-resizer-bench-node"
 
-// built is what kustomize makes of the base with both components.
-func built(t *testing.T) []byte {
-	t.Helper()
-	kubectl, err := localcluster.Binary("kubectl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	// kustomize wants paths that are relative.
-	relative := func(name string) string {
-		path, err := filepath.Rel(dir, filepath.Join(here, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	kustomization := "resources: [" + relative("base") + "]\ncomponents: [" + relative("components/bench-node") + ", " + relative("components/cpu-model-label") + "]\n"
-	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.CommandContext(t.Context(), kubectl, "kustomize", dir).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return out
-}
-
 // TestTheNodeAgentsComponents is about what the API server makes of them.
 func TestTheNodeAgentsComponents(t *testing.T) {
 	config := localcluster.ForTest(t, "").Config()
-	if err := localcluster.Apply(t.Context(), config, built(t)); err != nil {
+	if err := localcluster.Apply(t.Context(), config, built(t, "base", "bench-node", "cpu-model-label")); err != nil {
 		t.Fatal(err)
 	}
 	admin := kubernetes.NewForConfigOrDie(config)
@@ -83,8 +49,6 @@ func TestTheNodeAgentsComponents(t *testing.T) {
 
 func checkDaemonSet(t *testing.T, admin kubernetes.Interface, d *appsv1.DaemonSet) {
 	t.Helper()
-	// A pod of it is what the API server must take in a namespace of restricted
-	// pods.
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "trial", Namespace: Namespace, Labels: d.Spec.Template.Labels}, Spec: d.Spec.Template.Spec}
 	pod, err := admin.CoreV1().Pods(Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err != nil {

@@ -19,6 +19,12 @@ var (
 	benchmarks string
 	//go:embed base/samples.yaml
 	samples string
+	//go:embed base/tls.yaml
+	tls string
+	//go:embed base/annotation-guard.yaml
+	annotationGuard string
+	//go:embed components/stamp-originals/policy.yaml
+	stampOriginals string
 	//go:embed samples/config.yaml
 	sampleConfig string
 	//go:embed samples/workloads.yaml
@@ -48,12 +54,21 @@ const (
 	SampleNamespace = "samples"
 )
 
-// Base is what the server needs in every cluster, in the order to apply it in:
-// its namespace, its ServiceAccount, what that may do, what users may be allowed
-// to do, and the ConfigMaps that it writes.
+// Base is what the server needs in every cluster, wherever it runs, in the order to
+// apply it in: its namespace, its ServiceAccount, what that may do, what users may be
+// allowed to do, and the ConfigMaps and the Secret that it writes.
 func Base() [][]byte {
-	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(holds), []byte(overrides), []byte(benchmarks), []byte(samples)}
+	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(holds), []byte(overrides), []byte(benchmarks), []byte(samples), []byte(tls)}
 }
+
+// AnnotationGuard is the policy that lets only the server change its annotations of
+// existing pods. It names the server's ServiceAccount, so that a server that runs
+// as somebody else is refused as well.
+func AnnotationGuard() []byte { return []byte(annotationGuard) }
+
+// StampOriginals is the policy that writes the originals of pods when they are
+// created. Kubernetes before 1.36 does not know its kind.
+func StampOriginals() []byte { return []byte(stampOriginals) }
 
 // SampleConfig is a ConfigMap with ratios of three node types.
 func SampleConfig() []byte { return []byte(sampleConfig) }

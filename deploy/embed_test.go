@@ -1,38 +1,31 @@
 package deploy
 
 import (
-	"os"
-	"path/filepath"
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 )
 
 // Programs and kustomize must install the same.
-func TestBaseIsWhatTheKustomizationLists(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join("base", "kustomization.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kustomization struct {
-		Resources []string `json:"resources"`
-	}
-	if err := yaml.Unmarshal(content, &kustomization); err != nil {
-		t.Fatal(err)
-	}
-	base := Base()
-	if len(kustomization.Resources) != len(base) {
-		t.Fatalf("the kustomization lists %v, Base has %d files", kustomization.Resources, len(base))
-	}
-	for i, name := range kustomization.Resources {
-		file, err := os.ReadFile(filepath.Join("base", name))
-		if err != nil {
-			t.Fatal(err)
+func TestBaseIsTheOverlayForServersOutside(t *testing.T) {
+	sorted := func(manifest []byte) []string {
+		var all []string
+		for _, object := range objects(t, manifest) {
+			text, err := yaml.Marshal(object.Object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, string(text))
 		}
-		if string(file) != string(base[i]) {
-			t.Errorf("file %d of Base is not %s", i, name)
-		}
+		slices.Sort(all)
+		return all
+	}
+	if diff := cmp.Diff(sorted(built(t, "overlays/outside")), sorted(bytes.Join(Base(), []byte("\n---\n")))); diff != "" {
+		t.Errorf("overlays/outside and Base differ (-overlay +Base):\n%s", diff)
 	}
 }
 

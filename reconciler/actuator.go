@@ -39,7 +39,9 @@ type actuator struct {
 	// inside of it has been permitted already.
 	limiter flowcontrol.RateLimiter
 	// permit returns an error if no write of the plan may begin now.
-	permit  func(*Plan) error
+	permit func(*Plan) error
+	// ending is done when no request may begin any more.
+	ending  context.Context
 	clock   clock.PassiveClock
 	metrics *metrics
 }
@@ -62,6 +64,9 @@ const (
 	// stepPreview asks what the API server would say of a resize.
 	stepPreview step = "preview"
 )
+
+// steps are all of them.
+var steps = []step{stepOriginals, stepResize, stepApplied, stepRecord, stepPutBack, stepRestore, stepClean, stepPreview}
 
 // refusedError tells that the API server refuses a resize for a reason that the
 // contract names.
@@ -181,12 +186,27 @@ func (a *actuator) current(ctx context.Context, plan *Plan) (*corev1.Pod, error)
 }
 
 func (a *actuator) get(ctx context.Context, plan *Plan) (*corev1.Pod, error) {
-	if err := a.limiter.Wait(ctx); err != nil {
-		return nil, fmt.Errorf("wait for the rate of requests: %w", err)
+	if err := a.turn(ctx); err != nil {
+		return nil, err
 	}
 	var asked time.Duration
 	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Get(withAsked(ctx, &asked), plan.Pod.Name, metav1.GetOptions{})
 	return pod, busy(err, asked)
+}
+
+// turn waits until another request may begin; a *stoppedError says that none may.
+func (a *actuator) turn(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.ending, cancel)()
+	err := a.limiter.Wait(ctx)
+	switch {
+	case a.ending.Err() != nil:
+		return &stoppedError{"this process ends"}
+	case err != nil:
+		return fmt.Errorf("wait for the rate of requests: %w", err)
+	}
+	return nil
 }
 
 func resourceVersionOf(pod *corev1.Pod) string {
@@ -212,6 +232,9 @@ func (a *actuator) resize(ctx context.Context, plan *Plan, s step, resourceVersi
 	}
 	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, marshal(resizePatch(plan, resourceVersion)), dryRun, resizeSubresource)
 	if err == nil {
+		if s != stepPreview {
+			a.metrics.resized.Inc()
+		}
 		return pod, nil
 	}
 	err = fmt.Errorf("resize: %w", err)
@@ -222,16 +245,18 @@ func (a *actuator) resize(ctx context.Context, plan *Plan, s step, resourceVersi
 }
 
 func (a *actuator) patch(ctx context.Context, plan *Plan, s step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
-	if err := a.limiter.Wait(ctx); err != nil {
-		return nil, fmt.Errorf("wait for the rate of requests: %w", err)
+	if err := a.turn(ctx); err != nil {
+		return nil, err
 	}
 	if err := a.permit(plan); err != nil {
 		return nil, err
 	}
+	ctx, traced := startWrite(ctx, s, plan.Pod)
+	began := a.clock.Now()
 	var asked time.Duration
-	pod, err := a.client.CoreV1().Pods(plan.Pod.Namespace).Patch(withAsked(ctx, &asked), plan.Pod.Name, kind, body,
-		metav1.PatchOptions{FieldManager: contract.FieldManager, DryRun: dryRun}, subresources...)
-	a.metrics.write(s, err)
+	pod, err := a.send(withAsked(ctx, &asked), plan, s, kind, body, dryRun, subresources...)
+	a.metrics.write(s, a.clock.Since(began), err)
+	traced(resourceVersionOf(pod), err)
 	return pod, busy(err, asked)
 }
 

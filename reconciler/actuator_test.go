@@ -40,7 +40,7 @@ func TestActuator(t *testing.T) {
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
 	s := &apiServer{cluster: cluster, version: cluster.Version(), client: client, dynamic: dynamic.NewForConfigOrDie(config), actuator: &actuator{
-		client: client, limiter: newLimiter(0, 0), permit: always,
+		client: client, limiter: newLimiter(0, 0), permit: always, ending: t.Context(),
 		clock:   testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)),
 		metrics: testMetrics(),
 	}}
@@ -70,6 +70,7 @@ func TestActuator(t *testing.T) {
 	t.Run("sidecars", s.sidecars)
 	t.Run("the loop", s.loop) // It changes its node, so nothing else may run there.
 	t.Run("the loop follows the CPU models of nodes", s.models)
+	t.Run("the loop goes on while events hang", s.hangingEvents)
 }
 
 func (s *apiServer) node(t *testing.T, name string) *corev1.Node {

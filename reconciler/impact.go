@@ -46,7 +46,7 @@ func (r *Reconciler) Impact(ctx context.Context, table *ratios.Table) (*Impact, 
 	before, _ := r.rules()
 	after := rules{table, before.holds}
 	sums := newImpactSums()
-	for _, pod := range all(r.pods.List) {
+	for pod := range r.everyPod() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -2,8 +2,11 @@ package reconciler
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -16,13 +19,19 @@ const byNode = "node"
 // newInformers returns informers of what plans are made from, that keep nothing
 // else.
 func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory, error) {
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(newStock().trim))
 	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byNode: func(obj any) ([]string, error) {
-		pod, ok := obj.(*corev1.Pod)
-		if !ok || pod.Spec.NodeName == "" {
+		node := ""
+		switch pod := obj.(type) {
+		case *keptPod:
+			node = pod.node
+		case *corev1.Pod:
+			node = pod.Spec.NodeName
+		}
+		if node == "" {
 			return nil, nil
 		}
-		return []string{pod.Spec.NodeName}, nil
+		return []string{node}, nil
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("index pods by node: %w", err)
@@ -30,12 +39,12 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 	return factory, nil
 }
 
-// trim drops what no plan is made from, so that a large cluster fits in little
-// memory.
-func trim(obj any) (any, error) {
+// trim drops what no plan is made from, and keeps once what pods share, so that a
+// large cluster fits in little memory.
+func (s *stock) trim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:
-		return trimPod(o), nil
+		return s.keep(trimPod(o))
 	case *corev1.Node:
 		return trimNode(o), nil
 	case metav1.Object:
@@ -97,8 +106,8 @@ func trimPod(p *corev1.Pod) *corev1.Pod {
 			Phase:                 p.Status.Phase,
 			QOSClass:              p.Status.QOSClass,
 			ObservedGeneration:    p.Status.ObservedGeneration,
-			ContainerStatuses:     trimStatuses(p.Status.ContainerStatuses),
-			InitContainerStatuses: trimStatuses(p.Status.InitContainerStatuses),
+			ContainerStatuses:     trimStatuses(p.Status.ContainerStatuses, p.Spec.Containers),
+			InitContainerStatuses: trimStatuses(p.Status.InitContainerStatuses, p.Spec.InitContainers),
 			Resources:             p.Status.Resources,
 			AllocatedResources:    p.Status.AllocatedResources,
 
@@ -129,7 +138,7 @@ func trimContainers(containers []corev1.Container) []corev1.Container {
 	return trimmed
 }
 
-func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+func trimStatuses(statuses []corev1.ContainerStatus, containers []corev1.Container) []corev1.ContainerStatus {
 	if len(statuses) == 0 {
 		return nil
 	}
@@ -140,9 +149,25 @@ func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 		if s.State.Running != nil {
 			trimmed[i].State.Running = &isRunning
 		}
+		if c := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == s.Name }); c >= 0 {
+			shareAmounts(&trimmed[i], &containers[c])
+		}
 	}
 	return trimmed
 }
+
+// shareAmounts has a status use the amounts of its container where they are the same,
+// as they are most of the time: each map of them takes more than half a KiB.
+func shareAmounts(status *corev1.ContainerStatus, c *corev1.Container) {
+	if same(status.AllocatedResources, c.Resources.Requests) {
+		status.AllocatedResources = c.Resources.Requests
+	}
+	if r := status.Resources; r != nil && len(r.Claims) == 0 && len(c.Resources.Claims) == 0 && same(r.Requests, c.Resources.Requests) && same(r.Limits, c.Resources.Limits) {
+		status.Resources = &corev1.ResourceRequirements{Requests: c.Resources.Requests, Limits: c.Resources.Limits}
+	}
+}
+
+func same(a, b corev1.ResourceList) bool { return maps.EqualFunc(a, b, resource.Quantity.Equal) }
 
 // isRunning stands for every container that runs; since when does not matter.
 var isRunning corev1.ContainerStateRunning

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -12,8 +13,8 @@ import (
 
 // keep plans a pod whose spec is what it should be: unless its node refuses it,
 // it is aligned.
-func (p *Planner) keep(plan *Plan, s *Snapshot, h *history, now progress) *Plan {
-	if p.putBack(plan, s, h, now) {
+func (p *Planner) keep(plan *Plan, s *Snapshot, h *history, now progress, bounds ratios.Bounds) *Plan {
+	if p.putBack(plan, s, h, now, bounds) {
 		return plan
 	}
 	plan.Decision = Align
@@ -55,7 +56,7 @@ func (p *Plan) unready(s *Snapshot, now progress) *safety.Veto {
 // putBack makes of a plan that leaves the spec as it is one that takes back what
 // the node refuses, so that the spec does not lie and nothing else of the pod
 // stays blocked. It returns false if there is nothing of ours to take back.
-func (p *Planner) putBack(plan *Plan, s *Snapshot, h *history, now progress) bool {
+func (p *Planner) putBack(plan *Plan, s *Snapshot, h *history, now progress, bounds ratios.Bounds) bool {
 	if h.ours.IsZero() || h.external() {
 		return false
 	}
@@ -80,13 +81,39 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, h *history, now progress) boo
 	before := plan.Reasons
 	p.holdBack(plan, s.Pod)
 	plan.Reasons = before
-	if !plan.differs() {
+	if !plan.differs() || !plan.credible(bounds) {
 		return false
 	}
 	plan.kind, plan.Decision = putBack, Resize
 	plan.wanted = plan.demand(s, current)
 	plan.Reasons = []Reason{{now.code, now.message}}
 	return true
+}
+
+// credible tells whether the pod may have had the desired sizes: they are what its
+// author asked for, what it has, or within bounds. Who may write a pod's status need
+// not be its kubelet, and must not get it any other sizes by that.
+func (p *Plan) credible(bounds ratios.Bounds) bool {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		if !credible(c.Original.CPU, c.Current.CPU, c.Desired.CPU, sizing.Range(bounds.CPU), sizing.CPU) ||
+			!credible(c.Original.Memory, c.Current.Memory, c.Desired.Memory, sizing.Range(bounds.Memory), sizing.Memory) {
+			return false
+		}
+	}
+	return true
+}
+
+func credible(original, has, wanted sizing.Amount, bounds sizing.Range, scale func(sizing.Amount, sizing.Factor, sizing.Range) (sizing.Amount, bool)) bool {
+	if wanted == has || wanted == original {
+		return true
+	}
+	if original.Request <= 0 || wanted.Request <= 0 {
+		return false
+	}
+	scaled, clamped := scale(original, sizing.Factor{Num: uint64(wanted.Request), Den: uint64(original.Request)}, bounds)
+	inBounds := !clamped || wanted.Request == original.Request || wanted.Request == has.Request
+	return inBounds && wanted.Limit <= max(scaled.Limit, original.Limit, has.Limit)
 }
 
 func current(c *ContainerPlan) *sizing.Container { return &c.Current }

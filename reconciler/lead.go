@@ -27,7 +27,7 @@ func (r *Reconciler) leaderChanged() {
 		return
 	}
 	r.ledger.beginAnew()
-	for _, pod := range all(r.pods.List) {
+	for pod := range r.everyPod() {
 		r.enqueue(pod)
 	}
 }

@@ -20,7 +20,9 @@ type ledger struct {
 	// changes.
 	waiting map[waitingFor]map[types.NamespacedName]struct{}
 	// counts are the pods by what was decided last.
-	counts  map[verdict]int
+	counts map[verdict]int
+	// total is what all pods request less or more than their authors asked for.
+	total   difference
 	metrics *metrics
 }
 
@@ -38,6 +40,11 @@ type entry struct {
 	// node is where the pod runs, in what it was planned with.
 	node string
 	in   rules
+	// differs is what the pod has in the total.
+	differs difference
+	// needed is since when a pod that was never sized needs other sizes; zero if
+	// it does not.
+	needed time.Time
 	// told is what was said of the pod last, of a skip, a failure or the
 	// node's progress.
 	told Reason
@@ -92,6 +99,7 @@ func (l *ledger) forget(pod types.NamespacedName) {
 func (l *ledger) drop(pod types.NamespacedName) {
 	if e := l.pods[pod]; e != nil {
 		l.count(pod, e, -1)
+		l.total.replace(e.differs, difference{})
 		delete(l.pods, pod)
 	}
 }
@@ -103,7 +111,7 @@ func (l *ledger) beginAnew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.pods {
-		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, wrote: e.wrote, wroteAt: e.wroteAt}
+		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, differs: e.differs, wrote: e.wrote, wroteAt: e.wroteAt}
 	}
 }
 
@@ -166,8 +174,9 @@ func waits(reason contract.Reason) place {
 	return nowhere
 }
 
-// planned takes note of a plan, and of what it was made with.
-func (l *ledger) planned(plan *Plan, in rules) {
+// planned takes note of a plan, of what it was made with, of what the pod requests
+// less or more than its author asked for, and since when it waited to be planned.
+func (l *ledger) planned(plan *Plan, in rules, differs difference, queued time.Time) {
 	reason := contract.Reason("")
 	if plan.Decision != Resize || plan.kind != sizes {
 		reason = plan.Reasons[0].Code
@@ -176,6 +185,14 @@ func (l *ledger) planned(plan *Plan, in rules) {
 	defer l.mu.Unlock()
 	e := l.of(plan.Pod, plan.UID)
 	e.in = in
+	l.total.replace(e.differs, differs)
+	e.differs = differs
+	switch first := plan.Decision == Resize && plan.kind == sizes && plan.applied == ""; {
+	case !first:
+		e.needed = time.Time{}
+	case e.needed.IsZero():
+		e.needed = queued
+	}
 	if e.decision == plan.Decision && e.reason == reason && e.node == plan.Node {
 		return
 	}
@@ -280,6 +297,10 @@ func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 	e := l.of(plan.Pod, plan.UID)
 	e.wrote, e.wroteAt = resourceVersion, now
 	e.failed = backOff{}
+	if !e.needed.IsZero() {
+		l.metrics.settling.Observe(now.Sub(e.needed).Seconds())
+		e.needed = time.Time{}
+	}
 	if plan.Decision == Resize {
 		e.resizedAt, e.accepted = now, plan.kind == sizes
 	}

@@ -12,13 +12,13 @@ import (
 )
 
 func testMetrics() *metrics {
-	return newMetrics(prometheus.NewRegistry(), func() int { return 0 }, func() bool { return true })
+	return newMetrics(prometheus.NewRegistry())
 }
 
 var start = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
 // planFor is the plan of a pod with these requests on n4.
-func planFor(t *testing.T, app amounts) *Plan {
+func planFor(t testing.TB, app amounts) *Plan {
 	t.Helper()
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	return planner.Plan(snapshotOf(t, pod(app), node("n4")))
@@ -115,12 +115,12 @@ func TestPodsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
 	}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	p := pod(amounts{"1", "", "", ""})
-	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{})
-	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{})
+	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{}, difference{}, time.Time{})
+	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{}, difference{}, time.Time{})
 	if got := count(Resize, ""); got != 1 {
 		t.Errorf("%v pods to resize, want 1", got)
 	}
-	l.planned(planner.Plan(snapshotOf(t, p, nil)), rules{})
+	l.planned(planner.Plan(snapshotOf(t, p, nil)), rules{}, difference{}, time.Time{})
 	if resize, skip := count(Resize, ""), count(Skip, contract.NodeNotFound); resize != 0 || skip != 1 {
 		t.Errorf("%v to resize and %v whose node is not known, want 0 and 1", resize, skip)
 	}

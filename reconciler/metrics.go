@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,23 +12,42 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// metrics are what the reconciler counts.
+// metrics are what the reconciler counts while it works. What is read when it is
+// asked for has collectors of its own.
 type metrics struct {
 	outcomes *prometheus.CounterVec
+	resizes  *prometheus.CounterVec
 	writes   *prometheus.CounterVec
 	pods     *prometheus.GaugeVec
-	// actuation is how long nodes take, in seconds.
-	actuation prometheus.Histogram
+	// resized is the one of resizes that is counted most, writing has what
+	// writes take by step: to find them by their labels each time would cost.
+	resized prometheus.Counter
+	writing map[step]prometheus.Observer
+	// What follows is in seconds: how long nodes take, how long pods wait for a
+	// worker, what a plan takes, and until a new pod has its size.
+	actuation, waiting, planning, settling prometheus.Histogram
 }
 
-// newMetrics registers them; backlog counts the pods that wait to be sized anew,
-// and leads tells whether this process is the one that writes.
-func newMetrics(registry prometheus.Registerer, backlog func() int, leads func() bool) *metrics {
+// result is what became of a resize.
+type result string
+
+const (
+	resultResized result = "resized"
+	resultRefused result = "refused"
+	resultFailed  result = "failed"
+)
+
+// newMetrics registers them.
+func newMetrics(registry prometheus.Registerer) *metrics {
 	m := &metrics{
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_outcomes_total",
 			Help: "Pods dealt with, by the reason that says what came of it.",
 		}, []string{"reason"}),
+		resizes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "workload_resizer_resizes_total",
+			Help: "Resizes by result: resized (the API server took the sizes), refused (it never will as things are, for this reason) or failed (it is tried again); each try counts, and conflicts do not.",
+		}, []string{"result", "reason"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_api_writes_total",
 			Help: "Writes to pods, by step (originals, resize, applied, record, putBack, restore, clean, preview) and HTTP status code (0 if there was no answer).",
@@ -41,30 +61,67 @@ func newMetrics(registry prometheus.Registerer, backlog func() int, leads func()
 			Help:    "From the write of a resize until the node was seen to have carried it out.",
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}),
+		waiting: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "workload_resizer_queue_seconds",
+			Help:    "How long pods wait in the queue until a worker takes them.",
+			Buckets: []float64{.0001, .001, .01, .1, .5, 1, 5, 10, 30, 60, 300, 1800},
+		}),
+		planning: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "workload_resizer_plan_seconds",
+			Help:    "How long the plan of a pod takes, with finding what it is made from.",
+			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 10),
+		}),
+		settling: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "workload_resizer_settle_seconds",
+			Help:    "From when a pod that was never sized was first seen to need another size than it runs with, until that was written; pods that are sized anew are not in it.",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
+		}),
 	}
-	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "workload_resizer_realign_backlog",
-		Help: "Pods that wait for their turn to be sized anew (--realign-rate).",
-	}, func() float64 { return float64(backlog()) })
-	leading := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "workload_resizer_leading",
-		Help: "Whether this replica is the one that resizes (1) or another one may be (0).",
-	}, func() float64 {
-		if leads() {
-			return 1
-		}
-		return 0
-	})
-	registry.MustRegister(m.outcomes, m.writes, m.pods, m.actuation, waiting, leading)
+	writing := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "workload_resizer_api_write_seconds",
+		Help:    "How long the API server takes for a write to a pod, by step; waiting for --kube-api-qps is not in it.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+	}, []string{"step"})
+	m.writing = make(map[step]prometheus.Observer, len(steps))
+	for _, s := range steps {
+		m.writing[s] = writing.WithLabelValues(string(s))
+	}
+	m.resized = m.resizes.WithLabelValues(string(resultResized), "")
+	m.resizes.WithLabelValues(string(resultFailed), string(contract.ResizeFailed)) // There from the start, so that the first one is a rise.
+	registry.MustRegister(m.outcomes, m.resizes, m.writes, m.pods, m.actuation, m.waiting, m.planning, m.settling, writing)
 	return m
+}
+
+// exposeState registers what is read when metrics are asked for.
+func (r *Reconciler) exposeState(registry prometheus.Registerer) {
+	gauge := func(name, help string, read func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)
+	}
+	registry.MustRegister(
+		gauge("workload_resizer_queue_depth", "Pods that wait for a worker.", func() float64 { return float64(r.queue.Len()) }),
+		gauge("workload_resizer_realign_backlog", "Pods that wait for their turn to be sized anew (--realign-rate).", func() float64 { return float64(r.pacer.backlog()) }),
+		gauge("workload_resizer_leading", "Whether this replica is the one that resizes (1) or another one may be (0).", func() float64 {
+			if r.Leads() {
+				return 1
+			}
+			return 0
+		}),
+		newDifferenceCollector(r.ledger.difference),
+	)
 }
 
 func (m *metrics) outcome(reason contract.Reason) {
 	m.outcomes.WithLabelValues(string(reason)).Inc()
 }
 
-func (m *metrics) write(s step, err error) {
+// resize counts a resize that was refused or failed.
+func (m *metrics) resize(came result, reason contract.Reason) {
+	m.resizes.WithLabelValues(string(came), string(reason)).Inc()
+}
+
+func (m *metrics) write(s step, took time.Duration, err error) {
 	m.writes.WithLabelValues(string(s), strconv.Itoa(statusCode(err))).Inc()
+	m.writing[s].Observe(took.Seconds())
 }
 
 // statusCode is the HTTP status code of an answer; 0 if there was none.

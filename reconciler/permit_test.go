@@ -119,7 +119,7 @@ func TestWhatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
 	r := ruled(t)
 	plan := planFor(t, amounts{"1", "", "", ""})
 	in, _ := r.rules()
-	r.ledger.planned(plan, in)
+	r.ledger.planned(plan, in, difference{}, start)
 	said := Reason{contract.ResizeFailed, "no"}
 	r.ledger.news(plan.Pod, plan.UID, said)
 	r.ledger.attempted(plan, 0, r.clock.Now())

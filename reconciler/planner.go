@@ -58,7 +58,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	plan.explainUnknown()
 	now := s.progress(h.ours)
 	if !plan.differs() {
-		return p.keep(plan, s, &h, now)
+		return p.keep(plan, s, &h, now, bounds)
 	}
 	veto := plan.unready(s, now)
 	before, after := plan.sizes(s.Pod)
@@ -68,7 +68,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	if veto != nil {
 		plan.skip(veto)
 		// The spec must not go on asking for what the node refuses.
-		p.putBack(plan, s, &h, now)
+		p.putBack(plan, s, &h, now, bounds)
 		return plan
 	}
 	plan.explainBounds()

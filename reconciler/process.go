@@ -31,6 +31,7 @@ func (r *Reconciler) next(ctx context.Context) bool {
 }
 
 func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
+	queued := r.line.turn(key)
 	pod, err := r.pods.Pods(key.Namespace).Get(key.Name)
 	if err != nil {
 		r.ledger.forget(key)
@@ -47,10 +48,15 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 		r.queue.AddAfter(key, trusted)
 		return
 	}
-	changes := r.changes.Load()
+	ctx, visit := r.begin(ctx, queued)
+	defer visit.end()
+	began, changes := r.clock.Now(), r.changes.Load()
 	s := r.snapshot(pod, rules)
 	plan := r.Planner.Plan(s)
-	r.ledger.planned(plan, rules)
+	planned := r.clock.Now()
+	r.metrics.planning.Observe(planned.Sub(began).Seconds())
+	visit.hasPlan(planned)
+	r.ledger.planned(plan, rules, differenceOf(pod, plan), queued)
 	if r.overtaken(plan, rules, changes) {
 		r.queue.AddAfter(key, time.Second)
 	}
@@ -113,25 +119,25 @@ func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, pla
 	if plan.realigns() && !r.pacer.mayGo(key, plan.wrongness()) {
 		return // Queued again when its turn comes.
 	}
-	// Writes are not broken off when the process is asked to end, so that it
-	// leaves no pod half done; the client bounds each of them.
-	resourceVersion, err := r.actuator.carryOut(context.WithoutCancel(ctx), plan)
+	// A write that has begun is not broken off when the process is asked to end; the
+	// client bounds each of them.
+	ctx, began := visitOf(ctx).trace(context.WithoutCancel(ctx), plan), r.clock.Now()
+	resourceVersion, err := r.actuator.carryOut(ctx, plan)
 	if err != nil {
+		visitOf(ctx).failed(err)
 		r.failed(ctx, key, plan, err)
 		return
 	}
-	r.ledger.succeeded(plan, resourceVersion, r.clock.Now())
-	if plan.kind == putBack {
-		r.tell(ctx, plan, plan.Reasons[0])
-		return
-	}
-	for _, reason := range plan.outcome() {
-		r.say(ctx, plan, reason)
-	}
+	now := r.clock.Now()
+	r.ledger.succeeded(plan, resourceVersion, now)
+	r.written(ctx, plan, now.Sub(began))
 }
 
 // outcome is what is said of a plan that was carried out.
 func (p *Plan) outcome() []Reason {
+	if p.kind == putBack {
+		return p.Reasons[:1]
+	}
 	var said []Reason
 	switch {
 	case p.kind == restore && !p.keepRecord:
@@ -152,7 +158,7 @@ func (p *Plan) outcome() []Reason {
 // failed has a pod tried again after a failure, and says what failed if people
 // have to know.
 func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan *Plan, err error) {
-	logger := klog.FromContext(ctx).WithValues("pod", key, "node", plan.Node, "nodeType", plan.NodeType)
+	logger := r.loggerOf(ctx, plan)
 	var stopped *stoppedError
 	if errors.As(err, &stopped) {
 		logger.V(1).Info("Pod is not to be written to any more, planning it again", "err", err)
@@ -163,6 +169,7 @@ func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan 
 	var unrecorded *unrecordedError
 	switch {
 	case errors.As(err, &refused):
+		r.metrics.resize(resultRefused, refused.reason)
 		r.tell(ctx, plan, Reason{refused.reason, err.Error()})
 	case outdated(err):
 		// Nothing that people have to know: the next state of the pod
@@ -171,8 +178,10 @@ func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan 
 	case errors.As(err, &unrecorded):
 		logger.Error(err, "Pod has its sizes, but that is not recorded yet")
 	case statusCode(err) == 0:
+		r.metrics.resize(resultFailed, contract.ResizeFailed)
 		logger.Error(err, "API server gave no answer")
 	default:
+		r.metrics.resize(resultFailed, contract.ResizeFailed)
 		r.tell(ctx, plan, Reason{contract.ResizeFailed, err.Error()})
 	}
 	var busy *busyError
@@ -209,10 +218,9 @@ func (r *Reconciler) tell(ctx context.Context, plan *Plan, said Reason) {
 	}
 }
 
-// say says something of a pod in log, metrics and an event.
+// say says something of a pod wherever people look.
 func (r *Reconciler) say(ctx context.Context, plan *Plan, said Reason) {
-	r.metrics.outcome(said.Code)
-	logger := klog.FromContext(ctx).WithValues("pod", plan.Pod, "node", plan.Node, "nodeType", plan.NodeType)
+	logger := r.loggerOf(ctx, plan)
 	switch said.Code.Severity() {
 	case contract.Silent:
 		logger.V(2).Info("Pod left alone", "reason", said.Code, "message", said.Message)
@@ -221,5 +229,5 @@ func (r *Reconciler) say(ctx context.Context, plan *Plan, said Reason) {
 	case contract.Warning:
 		logger.Info("Pod not sized", "reason", said.Code, "message", said.Message)
 	}
-	r.Events.pod(plan.Pod, plan.UID, said)
+	r.announce(ctx, plan, said)
 }

@@ -131,3 +131,30 @@ func TestWhatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
 		t.Error("it counts for another pod of that name")
 	}
 }
+
+func TestAPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		allocated amounts
+		want      bool
+	}{
+		{"what its author asked for", guaranteed, true},
+		{"another size within bounds", amounts{"1500m", "1500m", "1Gi", "1Gi"}, true},
+		{"more cpu than bounds allow", amounts{"64", "64", "1Gi", "1Gi"}, false},
+		{"less cpu than bounds allow", amounts{"1m", "1m", "1Gi", "1Gi"}, false},
+		{"more memory than bounds allow", amounts{"1", "1", "1000Gi", "1000Gi"}, false},
+		{"a limit far above its request", amounts{"1", "64", "1Gi", "1Gi"}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, withStatus(tc.allocated, tc.allocated), said(corev1.PodResizePending, "Infeasible", 5, 20), sizedForN4, asResized)
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			plan := planner.Plan(snapshotOf(t, p, node("n4")))
+			if got := plan.kind == putBack; got != tc.want {
+				t.Errorf("put back: %v, to %v; want %v", got, plan.Containers[0].Desired, tc.want)
+			}
+			if !tc.want && (plan.Decision != Align || plan.Reasons[0].Code != contract.ResizeInfeasible) {
+				t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+			}
+		})
+	}
+}

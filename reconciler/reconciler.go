@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
@@ -67,6 +68,9 @@ type Config struct {
 	Planner Planner
 	// Events tells people.
 	Events *Events
+	// Traces tells of each pod that is written to or spoken of; nil traces
+	// nothing.
+	Traces trace.TracerProvider
 	// Metrics are registered here.
 	Metrics prometheus.Registerer
 	// Workers is how many pods are worked on at once.
@@ -92,7 +96,9 @@ type Reconciler struct {
 	usage       *usage
 	synced      atomic.Bool
 
-	queue    workqueue.TypedDelayingInterface[types.NamespacedName]
+	queue workqueue.TypedDelayingInterface[types.NamespacedName]
+	// line is what the queue is made of.
+	line     *waitingLine
 	pacer    *pacer
 	ledger   *ledger
 	actuator *actuator
@@ -118,30 +124,39 @@ func New(config Config) (*Reconciler, error) {
 	r := &Reconciler{
 		Config:      config,
 		factory:     factory,
-		pods:        factory.Core().V1().Pods().Lister(),
+		pods:        podLister{factory.Core().V1().Pods().Informer().GetIndexer()},
 		podIndex:    factory.Core().V1().Pods().Informer().GetIndexer(),
 		nodes:       factory.Core().V1().Nodes().Lister(),
 		limitRanges: factory.Core().V1().LimitRanges().Lister(),
 		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
 		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Lister(),
 		usage:       newUsage(),
-		queue:       workqueue.NewTypedDelayingQueue[types.NamespacedName](),
 		pacer:       newPacer(config.RealignRate, clock.RealClock{}),
 		clock:       clock.RealClock{},
 	}
-	r.metrics = newMetrics(config.Metrics, r.pacer.backlog, r.Leads)
+	r.metrics = newMetrics(config.Metrics)
+	r.queue, r.line = newQueue(func() time.Time { return r.clock.Now() }, r.metrics.waiting)
 	r.ledger = newLedger(r.metrics)
-	r.actuator = &actuator{client: config.Writer, limiter: newLimiter(config.QPS, config.Burst), permit: r.permit, clock: r.clock, metrics: r.metrics}
-	r.asker = &actuator{client: config.Asker, limiter: newLimiter(config.QPS, config.Burst), permit: always, clock: r.clock, metrics: r.metrics}
+	r.exposeState(config.Metrics)
+	r.actuator = &actuator{client: config.Writer, limiter: newLimiter(config.QPS, config.Burst), permit: r.permit, ending: context.Background(), clock: r.clock, metrics: r.metrics}
+	r.asker = &actuator{client: config.Asker, limiter: newLimiter(config.QPS, config.Burst), permit: always, ending: context.Background(), clock: r.clock, metrics: r.metrics}
 	if r.vpas, err = newVPAs(config.Dynamic, r.enqueueNamespace); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// Run reconciles until ctx is done, then lets the workers finish the pods they
-// are at.
+// lastWrites is how long workers may go on with the pods that they are at once Run is
+// to end. Mostly that leaves none half done. The rest is for the next leader, who is not
+// to be kept waiting.
+const lastWrites = 500 * time.Millisecond
+
+// Run reconciles until ctx is done, then lets the workers go on with the pods that
+// they are at for lastWrites, and ends when the writes that have begun have.
 func (r *Reconciler) Run(ctx context.Context) error {
+	ending, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	r.actuator.ending = ending
 	if err := r.watch(); err != nil {
 		return err
 	}
@@ -181,6 +196,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 		case <-leaderChanged:
 			r.leaderChanged()
 		case <-ctx.Done():
+			defer time.AfterFunc(lastWrites, end).Stop()
 			r.queue.ShutDown()
 			running.Wait()
 			return nil

@@ -13,13 +13,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
@@ -48,25 +48,11 @@ type replica struct {
 
 	cut  atomic.Bool
 	rate throttle
-	mu   sync.Mutex
-	// wrote is when each write to a pod, and each event, began; before limit
-	// there were so many.
-	wrote  []time.Time
-	before int
+	// podWrites and told are how many writes to pods, and events, have begun; before
+	// limit there were so many.
+	podWrites, told atomic.Int64
+	before          int64
 }
-
-// throttle is a limiter whose rate a test can change.
-type throttle struct {
-	flowcontrol.RateLimiter
-	now atomic.Pointer[flowcontrol.RateLimiter]
-}
-
-func (l *throttle) set(qps float32) {
-	limiter := newLimiter(qps, 1)
-	l.now.Store(&limiter)
-}
-
-func (l *throttle) Wait(ctx context.Context) error { return (*l.now.Load()).Wait(ctx) }
 
 // performance has n4 this much faster than the baseline.
 func performance(n4 float64) ratios.Update {
@@ -130,7 +116,7 @@ func (s *replicas) start(t *testing.T, identity string) *replica {
 	c.Reconciler, err = New(Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(config), Writer: writer, Asker: writer, Leader: c.elector,
 		Ratios: store, Holds: c.holds, Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
-		Events: c.events, Metrics: prometheus.NewRegistry(), Workers: 4,
+		Events: c.events, Metrics: prometheus.NewRegistry(), Workers: replicaWorkers,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -159,26 +145,17 @@ func (c *replica) wrap(next http.RoundTripper) http.RoundTripper {
 		if c.cut.Load() {
 			return nil, errors.New("the connection is cut")
 		}
-		if r.Method != http.MethodGet && (strings.Contains(r.URL.Path, "/pods/") || strings.Contains(r.URL.Path, "/events")) {
-			c.mu.Lock()
-			c.wrote = append(c.wrote, time.Now())
-			c.mu.Unlock()
+		if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/pods/") {
+			c.podWrites.Add(1)
+		}
+		if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/events") {
+			c.told.Add(1)
 		}
 		return next.RoundTrip(r)
 	})
 }
 
-func (c *replica) writes() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.wrote)
-}
-
-func (c *replica) lastWrite() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.wrote[len(c.wrote)-1]
-}
+func (c *replica) writes() int64 { return c.podWrites.Load() + c.told.Load() }
 
 // limit has it write so many times a second.
 func (c *replica) limit(qps float32) {
@@ -187,7 +164,7 @@ func (c *replica) limit(qps float32) {
 }
 
 // awaitWrites waits until it has written so often since limit.
-func (c *replica) awaitWrites(t *testing.T, n int) {
+func (c *replica) awaitWrites(t *testing.T, n int64) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("%d writes", n), func() error {
 		if got := c.writes() - c.before; got < n {
@@ -195,6 +172,16 @@ func (c *replica) awaitWrites(t *testing.T, n int) {
 		}
 		return nil
 	})
+}
+
+// lease is the Lease as it is now.
+func (s *replicas) lease(t *testing.T) coordinationv1.LeaseSpec {
+	t.Helper()
+	lease, err := s.client.CoordinationV1().Leases("default").Get(t.Context(), "workload-resizer", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease.Spec
 }
 
 func (c *replica) awaitLead(t *testing.T) {

@@ -121,7 +121,7 @@ func (r *Reconciler) WatchResizes(changed func(before, now *Resized)) (ready fun
 
 // resizeOfObject is ResizeOf for what an informer has, nil if that is no pod.
 func resizeOfObject(obj any) *Resized {
-	if pod, ok := obj.(*corev1.Pod); ok {
+	if pod := podOf(obj); pod != nil {
 		return ResizeOf(pod)
 	}
 	return nil

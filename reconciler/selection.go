@@ -82,7 +82,7 @@ func (r *Reconciler) podsOn(node string) []*corev1.Pod {
 	}
 	pods := make([]*corev1.Pod, len(found))
 	for i, obj := range found {
-		pods[i] = obj.(*corev1.Pod)
+		pods[i] = podOf(obj)
 	}
 	return pods
 }

@@ -56,8 +56,7 @@ func (r *Reconciler) watch() error {
 
 // podChanged queues a pod, and those of its node that wait for room.
 func (r *Reconciler) podChanged(old, obj any) {
-	before, _ := old.(*corev1.Pod)
-	pod, _ := obj.(*corev1.Pod)
+	before, pod := podOf(old), podOf(obj)
 	roomier := ""
 	switch {
 	case pod == nil:
@@ -188,7 +187,7 @@ func (r *Reconciler) enqueueNamespace(namespace string) {
 // enqueueAffected queues the pods for which the rules say something else than
 // what they were last planned with, and those that never were.
 func (r *Reconciler) enqueueAffected(now rules) {
-	for _, pod := range all(r.pods.List) {
+	for pod := range r.everyPod() {
 		before, ok := r.ledger.plannedWith(nameOf(pod))
 		if !ok || r.affected(pod, before, now) {
 			r.enqueue(pod)

@@ -243,7 +243,7 @@ func (g *guarded) testTable(t *testing.T) {
 		}
 	}
 	for name := range access.Methods() {
-		if _, ok := registered[name]; !ok {
+		if _, ok := registered[name]; !ok && name != access.Pprof {
 			t.Errorf("%s is in the table, but no method of the server", name)
 		}
 	}

@@ -3,8 +3,10 @@ package server
 import (
 	"crypto/tls"
 	"net"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
@@ -12,6 +14,17 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
+
+// Certificate is what is known of the serving certificate.
+type Certificate interface {
+	// Ready returns why nobody can connect yet, nil once they can.
+	Ready() error
+	// Problem returns why the last good certificate is in force, or why it cannot be
+	// renewed; nil if all is well.
+	Problem() error
+	// Expiry is when the one in force expires; zero if there is none.
+	Expiry() time.Time
+}
 
 // Config is what a Server is made of. All fields must be set, where no other
 // default is named.
@@ -49,8 +62,16 @@ type Config struct {
 	// GRPC and HTTP are listened on; the server closes them. HTTP is nil for
 	// neither probes nor metrics.
 	GRPC, HTTP net.Listener
-	// TLS is what the gRPC API is encrypted with; nil is plaintext.
+	// TLS is what the gRPC API and the profiles are encrypted with; nil is plaintext.
 	TLS *tls.Config
+	// Certificate is that of TLS; nil where TLS is.
+	Certificate Certificate
+	// Pprof is listened on for profiles of the process, by those whom PprofAccess
+	// lets; nil for none. The server closes it.
+	Pprof       net.Listener
+	PprofAccess *access.Access
+	// Traces tells of each call of the API; nil traces none.
+	Traces trace.TracerProvider
 	// Metrics are registered and exposed from here.
 	Metrics *prometheus.Registry
 }

@@ -34,8 +34,10 @@ func (s *Server) httpHandler() http.Handler {
 		if err := config.Ratios.Problem(); err != nil {
 			_, _ = fmt.Fprintf(w, "warning: the last good ratios are in force: %v\n", err)
 		}
-		if err := config.unstorable(); err != nil {
-			_, _ = fmt.Fprintf(w, "warning: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nwarning: "))
+		for _, err := range []error{config.unstorable(), config.certificateProblem()} {
+			if err != nil {
+				_, _ = fmt.Fprintf(w, "warning: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nwarning: "))
+			}
 		}
 		if config.standalone() {
 			return

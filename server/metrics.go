@@ -28,6 +28,35 @@ func newHoldsHealthy(holds *hold.Store) prometheus.Collector {
 	})
 }
 
+// ratioCollector exposes the ratios in force.
+type ratioCollector struct {
+	store *ratios.Store
+	ratio *prometheus.Desc
+}
+
+func newRatioCollector(store *ratios.Store) *ratioCollector {
+	return &ratioCollector{store, prometheus.NewDesc("workload_resizer_ratio",
+		"Performance of a node type in force, by resource (cpu, memory) and the source it is from; only quotients of two have a meaning. Those of rules for some pods are not in it.",
+		[]string{"node_type", "resource", "source"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (c *ratioCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.ratio }
+
+// Collect implements prometheus.Collector.
+func (c *ratioCollector) Collect(metrics chan<- prometheus.Metric) {
+	table := c.store.Table()
+	if table == nil {
+		return
+	}
+	for _, nodeType := range table.NodeTypes() {
+		entry, _ := table.Lookup(nodeType)
+		for resource, perf := range map[string]float64{"cpu": entry.Ratio.CPUPerf, "memory": entry.Ratio.MemoryPerf} {
+			metrics <- prometheus.MustNewConstMetric(c.ratio, prometheus.GaugeValue, perf, nodeType, resource, entry.Ratio.Provenance.Source)
+		}
+	}
+}
+
 // sourceCollector exposes the state of the ratio sources.
 type sourceCollector struct {
 	store   *ratios.Store

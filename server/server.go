@@ -39,6 +39,8 @@ type Server struct {
 	config Config
 	grpc   *grpc.Server
 	http   *http.Server
+	// pprof is nil if nothing listens for it.
+	pprof  *http.Server
 	health *health.Server
 
 	ratioFeed *ratioFeed
@@ -65,13 +67,16 @@ func newServer(config Config, viewer access.Viewer) *Server {
 	}
 	metrics := grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram())
 	guards := &guards{access: config.Access, config: &config, limits: newLimiter(config.Limits), rules: newValidator(), panics: newPanics()}
-	config.Metrics.MustRegister(metrics, guards.panics, newSourceCollector(config.Ratios))
+	config.Metrics.MustRegister(metrics, guards.panics, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios))
+	if config.Certificate != nil {
+		config.Metrics.MustRegister(newExpiryCollector(config.Certificate))
+	}
 	if !config.standalone() {
 		config.Metrics.MustRegister(newHoldsHealthy(config.Holds))
 	}
 	s := &Server{
 		config: config,
-		grpc: grpc.NewServer(
+		grpc: grpc.NewServer(append(config.traced(),
 			grpc.Creds(transport),
 			grpc.ChainUnaryInterceptor(guards.unary(metrics)...),
 			grpc.ChainStreamInterceptor(guards.stream(metrics)...),
@@ -81,7 +86,7 @@ func newServer(config Config, viewer access.Viewer) *Server {
 			grpc.MaxHeaderListSize(maxHeaderBytes),
 			grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 			grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 30 * time.Minute, MaxConnectionAgeGrace: time.Minute, MaxConnectionIdle: time.Hour}),
-		),
+		)...),
 		health:    health.NewServer(),
 		ratioFeed: newRatioFeed(config.Ratios, config.Overrides != nil),
 		watches:   newWatches(),
@@ -90,19 +95,27 @@ func newServer(config Config, viewer access.Viewer) *Server {
 	s.register(viewer)
 	metrics.InitializeMetrics(s.grpc)
 	s.http = &http.Server{Handler: s.httpHandler(), ReadHeaderTimeout: 10 * time.Second}
+	if config.Pprof != nil {
+		s.pprof = newPprof(config.PprofAccess)
+	}
 	return s
 }
 
 // Run serves until ctx is done, then lets the calls under way end.
 func (s *Server) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
-	served := make(chan error, 2)
+	served := make(chan error, 3)
 	left := 1
 	go func() { served <- ended("serve gRPC", s.grpc.Serve(s.config.GRPC)) }()
 	if s.config.HTTP != nil {
 		logger.Info("Serving", "grpc", s.config.GRPC.Addr().String(), "http", s.config.HTTP.Addr().String())
 		left++
 		go func() { served <- ended("serve HTTP", s.http.Serve(s.config.HTTP)) }()
+	}
+	if s.pprof != nil {
+		logger.Info("Serving profiles", "pprof", s.config.Pprof.Addr().String())
+		left++
+		go func() { served <- ended("serve profiles", s.servePprof()) }()
 	}
 	following, stopFollowing := context.WithCancel(ctx)
 	defer stopFollowing()
@@ -136,6 +149,9 @@ func (s *Server) shutdown() {
 	s.ending.Store(true)
 	close(s.watches.ending)
 	s.health.Shutdown()
+	if s.pprof != nil {
+		_ = s.pprof.Close() // Nobody waits for a profile of what ends.
+	}
 	stopped := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()

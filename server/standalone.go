@@ -32,6 +32,11 @@ func (c *Config) standalone() bool { return c.Reconciler == nil }
 
 // ready returns an error that says what is missing while plans cannot be made.
 func (c *Config) ready() error {
+	if c.Certificate != nil {
+		if err := c.Certificate.Ready(); err != nil {
+			return err
+		}
+	}
 	if !c.standalone() {
 		return c.Reconciler.Ready()
 	}

@@ -27,7 +27,7 @@ func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.leaseName, "lease-name", "workload-resizer", "name of the Lease by which the leader is elected, in the namespace of the ConfigMaps")
 	flags.DurationVar(&o.leaseDuration, "leader-lease-duration", 15*time.Second, "how long the others wait for a leader that says nothing, in whole seconds")
 	flags.DurationVar(&o.renewDeadline, "leader-renew-deadline", 10*time.Second, "how long a leader that cannot renew its Lease tries before it stops leading")
-	flags.DurationVar(&o.retryPeriod, "leader-retry-period", 2*time.Second, "the longest time between two looks at the Lease")
+	flags.DurationVar(&o.retryPeriod, "leader-retry-period", time.Second, "the longest time between two looks at the Lease")
 }
 
 func (o *electionOptions) validate(reject func(flag, format string, args ...any)) {

@@ -32,10 +32,13 @@ type options struct {
 	grpcAddress       string
 	tlsCertFile       string
 	tlsKeyFile        string
+	selfSigned        selfSignedOptions
 	clientCAFile      string
 	tokenAudiences    []string
 	insecurePlaintext bool
 	httpAddress       string
+	pprofAddress      string
+	tracing           tracingOptions
 	limits            server.Limits
 	reflection        bool
 	channelz          bool
@@ -43,6 +46,7 @@ type options struct {
 	qps               float32
 	burst             int
 	dryRun            bool
+	events            bool
 	election          electionOptions
 	standalone        bool
 	config            string
@@ -66,10 +70,13 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "127.0.0.1:7443", "address of the gRPC API; without TLS it must be on loopback")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, with intermediates after it; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")
+	o.selfSigned.addTo(flags)
 	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM file with the authorities of client certificates, which name users as those of the API server do; without it, callers have tokens")
 	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences that callers' tokens have to be for, at least one of them")
 	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API without encryption, where something else encrypts; callers need tokens")
 	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default 127.0.0.1:8080, in a cluster :8080)")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of profiles of the process, for those with the right to debug; without TLS it must be on loopback; empty is none")
+	o.tracing.addTo(flags)
 	o.limits = server.DefaultLimits
 	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "calls of the API per second and caller, on average; 0 is no limit")
 	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "calls of the API per caller in one go")
@@ -81,16 +88,18 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&o.workers, "workers", 16, "how many pods are worked on at once")
 	flags.Float32Var(&o.qps, "kube-api-qps", 100, "requests per second to the API server, on average")
 	flags.IntVar(&o.burst, "kube-api-burst", 200, "requests to the API server in one go")
+	flags.BoolVar(&o.events, "events", true, "tell of pods, and of ConfigMaps that are rejected, by events on them; with false, only the log, the metrics and the API do")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "plan and log, and write nothing to the cluster")
 	o.election.addTo(flags)
 	flags.BoolVar(&o.standalone, "standalone", false, "run without a cluster: tell the ratios of --config, and plan manifests")
 	flags.StringVar(&o.config, "config", "", "file with the ratios, of a standalone server; it is followed")
 	flags.StringVar(&o.logFormat, "log-format", "text", "format of the log: text or json")
-	flags.IntVarP(&o.verbosity, "verbosity", "v", 0, "how much is logged: 0, 1 (each call, each conflict) or 2 (each pod left alone)")
+	flags.IntVarP(&o.verbosity, "verbosity", "v", 0, "how much is logged: 0, 1 (each call, each conflict) or 2 (each pod left alone, each resize that a node has carried out)")
 }
 
 // complete fills in the defaults that depend on other flags.
 func (o *options) complete() {
+	o.selfSigned.complete(o.configNamespace)
 	if o.httpAddress != "" {
 		return
 	}
@@ -111,7 +120,7 @@ func (o *options) validate() error {
 		reject("config-namespace", "%q is no namespace: %s", o.configNamespace, problems[0])
 	}
 	named := map[string]string{}
-	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"overrides-name", o.overridesName}}, o.benchmarks.configMaps()...) {
+	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"overrides-name", o.overridesName}, {"tls-ca-name", o.selfSigned.caName}}, o.benchmarks.configMaps()...) {
 		if problems := validation.IsDNS1123Subdomain(cm.name); len(problems) > 0 {
 			reject(cm.flag, "%q is no name of a ConfigMap: %s", cm.name, problems[0])
 		} else if other, twice := named[cm.name]; twice {
@@ -140,6 +149,7 @@ func (o *options) validate() error {
 	if _, _, err := net.SplitHostPort(o.httpAddress); err != nil {
 		reject("http-bind-address", "%q is not host:port", o.httpAddress)
 	}
+	o.tracing.validate(reject)
 	if l := &o.limits; !(l.CallsPerSecond >= 0) || math.IsInf(l.CallsPerSecond, 0) {
 		reject("max-calls-per-second", "must be a number of calls, or 0 for no limit, not %v", l.CallsPerSecond)
 	}

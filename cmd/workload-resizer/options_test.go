@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func parse(t *testing.T, args ...string) *options {
 }
 
 func TestDefaultsAreValid(t *testing.T) {
-	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s"}} {
+	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--pprof-bind-address", "127.0.0.1:6060", "--tracing-endpoint", "collector:4317", "--tracing-insecure"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s"}} {
 		if err := parse(t, args...).validate(); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
@@ -58,10 +59,20 @@ func TestBadFlagsAreNamedAllAtOnce(t *testing.T) {
 		{[]string{"--tls-cert-file", "a"}, []string{"--tls-cert-file: needs --tls-private-key-file"}},
 		{[]string{"--tls-private-key-file", "a", "--client-ca-file", "b"}, []string{"--tls-cert-file: ", "--client-ca-file: client certificates need TLS"}},
 		{[]string{"--tls-private-key-file", "a", "--tls-cert-file", "b", "--insecure-plaintext"}, []string{"--insecure-plaintext: contradicts --tls-cert-file"}},
+		{[]string{"--tls-self-signed", "--tls-cert-file", "a", "--tls-private-key-file", "b"}, []string{"--tls-self-signed: contradicts --tls-cert-file"}},
+		{[]string{"--tls-self-signed", "--insecure-plaintext"}, []string{"--insecure-plaintext: contradicts --tls-self-signed"}},
+		{[]string{"--tls-self-signed", "--tls-secret-name", "A", "--tls-ca-name", "B", "--tls-dns-names", "a b"}, []string{`--tls-secret-name: "A" is no name of a Secret`, `--tls-ca-name: "B" is no name of a ConfigMap`, `--tls-dns-names: "a b" is no DNS name`}},
+		{[]string{"--tls-ca-name", "a", "--holds-name", "a"}, []string{"--tls-ca-name: must be another ConfigMap than --holds-name"}},
 		{[]string{"--token-audiences", ""}, []string{"--token-audiences: must name at least one audience"}},
 		{[]string{"--lease-name", "A"}, []string{`--lease-name: "A" is no name of a Lease`}},
 		{[]string{"--leader-lease-duration", "1500ms", "--leader-renew-deadline", "1s", "--leader-retry-period", "1s"}, []string{"--leader-lease-duration: must be whole seconds", "--leader-retry-period: must be above 0 and less than --leader-renew-deadline"}},
 		{[]string{"--leader-lease-duration", "10s"}, []string{"--leader-renew-deadline: must be less than --leader-lease-duration"}},
+		{[]string{"--pprof-bind-address", "6060"}, []string{"--pprof-bind-address: \"6060\" is not host:port"}},
+		{[]string{"--pprof-bind-address", ":6060"}, []string{"--pprof-bind-address: \":6060\" can be reached from other machines"}},
+		{[]string{"--tracing-endpoint", "https://collector:4317"}, []string{"--tracing-endpoint: \"https://collector:4317\" is not host:port"}},
+		{[]string{"--tracing-insecure"}, []string{"--tracing-insecure: is for --tracing-endpoint"}},
+		{[]string{"--tracing-endpoint", "a:1", "--tracing-sample-ratio", "1.5"}, []string{"--tracing-sample-ratio: must be a share from 0 to 1, not 1.5"}},
+		{[]string{"--tracing-endpoint", "a:1", "--tracing-sample-ratio", "NaN"}, []string{"--tracing-sample-ratio: "}},
 		{[]string{"--http-bind-address", "8080"}, []string{"--http-bind-address: \"8080\" is not host:port"}},
 	} {
 		err := parse(t, tc.args...).validate()
@@ -82,10 +93,22 @@ func TestPlaintextIsForLoopbackOnlyUnlessAskedFor(t *testing.T) {
 		if err := parse(t, "--grpc-bind-address", address).validate(); err == nil || !strings.Contains(err.Error(), "--grpc-bind-address") || !strings.Contains(err.Error(), "give --tls-cert-file") {
 			t.Errorf("%s: %v", address, err)
 		}
-		for _, args := range [][]string{{"--insecure-plaintext"}, {"--tls-cert-file", "a", "--tls-private-key-file", "b"}, {"--tls-cert-file", "a", "--tls-private-key-file", "b", "--client-ca-file", "c"}} {
+		for _, args := range [][]string{{"--insecure-plaintext"}, {"--tls-cert-file", "a", "--tls-private-key-file", "b"}, {"--tls-cert-file", "a", "--tls-private-key-file", "b", "--client-ca-file", "c"}, {"--tls-self-signed"}, {"--tls-self-signed", "--client-ca-file", "c", "--dry-run"}} {
 			if err := parse(t, append(args, "--grpc-bind-address", address)...).validate(); err != nil {
 				t.Errorf("%s with %v: %v", address, args, err)
 			}
+		}
+	}
+}
+
+func TestASelfSignedCertificateIsForTheServiceUnlessOtherNamesAreGiven(t *testing.T) {
+	for _, tc := range []struct{ args, want []string }{
+		{nil, []string{"workload-resizer.workload-resizer-system.svc", "workload-resizer.workload-resizer-system.svc.cluster.local"}},
+		{[]string{"--config-namespace", "a"}, []string{"workload-resizer.a.svc", "workload-resizer.a.svc.cluster.local"}},
+		{[]string{"--tls-dns-names", "b.example.com,c"}, []string{"b.example.com", "c"}},
+	} {
+		if got := parse(t, tc.args...).selfSigned.dnsNames; !slices.Equal(got, tc.want) {
+			t.Errorf("%q: %q, want %q", tc.args, got, tc.want)
 		}
 	}
 }
@@ -102,9 +125,10 @@ func TestOnlyCallersOfThisMachineNeedNoCredentials(t *testing.T) {
 		{[]string{"--insecure-plaintext", "--grpc-bind-address", ":7443"}, false},
 		{files, false},
 		{append(files, "--grpc-bind-address", ":7443"), false},
+		{[]string{"--tls-self-signed"}, false},
 	} {
-		if got := parse(t, tc.args...).local(); got != tc.want {
-			t.Errorf("%q: %v", tc.args, got)
+		if o := parse(t, tc.args...); o.local(o.grpcAddress) != tc.want {
+			t.Errorf("%q: %v", tc.args, !tc.want)
 		}
 	}
 }

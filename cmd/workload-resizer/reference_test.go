@@ -24,6 +24,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/certs"
 	"github.com/workload-resizer/workload-resizer/server/rpcerror"
 )
 
@@ -125,6 +126,10 @@ func rightTable() string {
 			role = "`" + m.Rights[len(m.Rights)-1].Role() + "`"
 		}
 		row := fmt.Sprintf("%s | %s | %s |", strings.Join(rights, ", "), where, role)
+		if name == access.Pprof {
+			rows[row] = append(rows[row], "`"+access.Pprof+"` over HTTP")
+			continue
+		}
 		service, method, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
 		rows[row] = append(rows[row], "`"+strings.TrimPrefix(service, "workloadresizer.v1.")+"."+method+"`")
 	}
@@ -160,7 +165,7 @@ func metricTable(t *testing.T) string {
 		defer func() { _ = l.Close() }()
 		listeners = append(listeners, l)
 	}
-	server.New(server.Config{Ratios: store, Reconciler: loop, Holds: holds, Metrics: registry, GRPC: listeners[0], HTTP: listeners[1]})
+	server.New(server.Config{Ratios: store, Reconciler: loop, Holds: holds, Metrics: registry, GRPC: listeners[0], HTTP: listeners[1], Certificate: &certs.Source{}})
 
 	descs := make(chan *prometheus.Desc)
 	go func() {

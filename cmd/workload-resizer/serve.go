@@ -6,16 +6,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
@@ -56,7 +50,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	encryption, err := newTLS(o)
+	encryption, err := newEncryption(o, clients.main)
 	if err != nil {
 		return err
 	}
@@ -64,10 +58,16 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	var pprofListener net.Listener
+	if o.pprofAddress != "" {
+		if pprofListener, err = net.Listen("tcp", o.pprofAddress); err != nil {
+			return fmt.Errorf("--pprof-bind-address: %w", err)
+		}
+	}
 
 	registry := newRegistry()
 	events := reconciler.NoEvents()
-	if !o.dryRun {
+	if o.events && !o.dryRun {
 		events = reconciler.NewEvents(clients.events)
 	}
 	defer events.Shutdown()
@@ -80,6 +80,12 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	traces, err := newTraces(ctx, &o.tracing, replica)
+	if err != nil {
+		return err
+	}
+	// Only when nobody waits for the Lease any more.
+	defer endTraces(traces)
 	elector, err := newElector(o, clients.leases, replica)
 	if err != nil {
 		return err
@@ -113,11 +119,15 @@ func serve(ctx context.Context, o *options) error {
 	serving := server.Config{
 		Replica: replica, Version: version,
 		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
-		Access: newAccess(o, clients), TLS: encryption,
+		Access: newAccess(o, clients, o.grpcAddress), TLS: encryption.config, Certificate: encryption.certificate,
+		Pprof: pprofListener, PprofAccess: newAccess(o, clients, o.pprofAddress),
 		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
 	}
 	if known.benchmarks != nil {
 		serving.Benchmarks = known.benchmarks
+	}
+	if traces != nil {
+		reconciling.Traces, serving.Traces = traces, traces
 	}
 	if elector != nil {
 		reconciling.Leader, serving.Election = elector, elector
@@ -134,7 +144,11 @@ func serve(ctx context.Context, o *options) error {
 	api := server.New(serving)
 
 	klog.FromContext(ctx).Info("Starting", "version", version, "replica", replica, "dryRun", o.dryRun)
-	return runAll(ctx, known.store.Run, holds.Run, reconcile, api.Run)
+	parts := []func(context.Context) error{known.store.Run, holds.Run, reconcile, api.Run}
+	if encryption.run != nil {
+		parts = append(parts, encryption.run)
+	}
+	return runAll(ctx, parts...)
 }
 
 // listen listens where the flags say.
@@ -170,72 +184,4 @@ func runAll(ctx context.Context, parts ...func(context.Context) error) error {
 	}
 	running.Wait()
 	return errors.Join(errs...)
-}
-
-// writeTimeout bounds one write to a pod. Time spent waiting for the client's own
-// rate does not count.
-const writeTimeout = 10 * time.Second
-
-// clients are the connections to the API server. Events, previews, questions about
-// callers and the Lease have budgets of their own, so that they never hold up a resize, nor that them;
-// writes are bounded in time, which watches must not be.
-type clients struct {
-	main, writer, asker, events, leases kubernetes.Interface
-	tokens, renewals, rights            kubernetes.Interface
-	dynamic                             dynamic.Interface
-}
-
-func newClients(o *options) (*clients, error) {
-	config, err := restConfig(o.kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	config.UserAgent = "workload-resizer/" + version
-	config.ContentType = runtime.ContentTypeProtobuf
-	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-
-	config.QPS, config.Burst = o.qps, o.burst
-	writing := reconciler.WriterConfig(config, writeTimeout)
-	bounded := rest.CopyConfig(config)
-	bounded.Timeout = writeTimeout
-	electing := rest.CopyConfig(config)
-	// One try that gets no answer must leave time for another one.
-	electing.Timeout = o.election.renewDeadline / 2
-	c := &clients{}
-	for _, client := range []struct {
-		into   *kubernetes.Interface
-		config *rest.Config
-	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}} {
-		set, err := kubernetes.NewForConfig(client.config)
-		if err != nil {
-			return nil, fmt.Errorf("set up a client of the API server: %w", err)
-		}
-		*client.into = set
-	}
-	if c.dynamic, err = dynamic.NewForConfig(jsonOnly(config)); err != nil {
-		return nil, fmt.Errorf("set up a client of the API server: %w", err)
-	}
-	return c, nil
-}
-
-// jsonOnly is for kinds that the API server was taught: it knows them as JSON.
-func jsonOnly(config *rest.Config) *rest.Config {
-	config = rest.CopyConfig(config)
-	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	return config
-}
-
-func restConfig(kubeconfig string) (*rest.Config, error) {
-	if kubeconfig != "" {
-		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-		if err != nil {
-			return nil, fmt.Errorf("--kubeconfig: %w", err)
-		}
-		return config, nil
-	}
-	config, err := rest.InClusterConfig()
-	if err != nil {
-		return nil, fmt.Errorf("this process runs in no cluster, name one with --kubeconfig: %w", err)
-	}
-	return config, nil
 }

@@ -128,23 +128,23 @@ func TestAfterARefusalTheListIsReportedUnlessTheWatchWasFaster(t *testing.T) {
 	forbidden := apierrors.NewForbidden(corev1.Resource("configmaps"), "a", errors.New("no"))
 	for _, tc := range []struct {
 		name   string
-		events func(*reporter)
+		events func(*reporter[*corev1.ConfigMap])
 		want   string
 	}{
-		{"content is reported", func(r *reporter) { r.read(at("1")) }, "1"},
-		{"a refusal is reported", func(r *reporter) { r.read(at("1")); r.trouble(forbidden) }, "forbidden"},
-		{"other trouble passes", func(r *reporter) { r.read(at("1")); r.trouble(errors.New("refused")) }, "1"},
-		{"other trouble passes for what is missing too", func(r *reporter) { r.missing(); r.trouble(errors.New("refused")) }, "missing"},
-		{"other trouble counts at first", func(r *reporter) { r.trouble(errors.New("refused")) }, "refused"},
-		{"after a refusal, the same content counts anew", func(r *reporter) { r.read(at("1")); r.trouble(forbidden); r.found(at("1")) }, "1"},
-		{"after a refusal, it can be missing", func(r *reporter) { r.read(at("1")); r.trouble(forbidden); r.found(nil) }, "missing"},
-		{"what the watch has shown since counts", func(r *reporter) { r.trouble(forbidden); r.read(at("2")); r.found(at("1")) }, "2"},
-		{"a first list without it is no news later", func(r *reporter) { r.read(at("1")); r.absentUnlessKnown() }, "1"},
-		{"nothing is reported after the end", func(r *reporter) { r.read(at("1")); r.end(); r.missing() }, "1"},
+		{"content is reported", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")) }, "1"},
+		{"a refusal is reported", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden) }, "forbidden"},
+		{"other trouble passes", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(errors.New("refused")) }, "1"},
+		{"other trouble passes for what is missing too", func(r *reporter[*corev1.ConfigMap]) { r.missing(); r.trouble(errors.New("refused")) }, "missing"},
+		{"other trouble counts at first", func(r *reporter[*corev1.ConfigMap]) { r.trouble(errors.New("refused")) }, "refused"},
+		{"after a refusal, the same content counts anew", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden); r.found(at("1")) }, "1"},
+		{"after a refusal, it can be missing", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden); r.found(nil) }, "missing"},
+		{"what the watch has shown since counts", func(r *reporter[*corev1.ConfigMap]) { r.trouble(forbidden); r.read(at("2")); r.found(at("1")) }, "2"},
+		{"a first list without it is no news later", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.absentUnlessKnown() }, "1"},
+		{"nothing is reported after the end", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.end(); r.missing() }, "1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := ""
-			r := &reporter{lost: make(chan struct{}, 1), report: func(cm *corev1.ConfigMap, err error) {
+			r := &reporter[*corev1.ConfigMap]{lost: make(chan struct{}, 1), report: func(cm *corev1.ConfigMap, err error) {
 				switch {
 				case errors.Is(err, ErrMissing):
 					got = "missing"

@@ -1,6 +1,6 @@
-// Package follow reads one ConfigMap and follows it by a watch. It says when
-// the ConfigMap is not there, and why it cannot be read, from the first second
-// on.
+// Package follow reads one ConfigMap or one Secret and follows it by a watch. It
+// says when the object is not there, and why it cannot be read, from the first
+// second on.
 //
-// It must not know what the ConfigMap holds, nor write it.
+// It must not know what the object holds, nor write it.
 package follow

@@ -74,12 +74,14 @@ func (l *lock) release(ctx context.Context, record resourcelock.LeaderElectionRe
 }
 
 // hold takes note that this replica has written that it leads. The others wait
-// from when they see that, which is later than the time in the record.
+// from when they see that, which is later than the time in the record; but client-go
+// compares records by whole seconds, so that of several within one second they may
+// have seen the first.
 func (l *lock) hold(record *resourcelock.LeaderElectionRecord) {
 	l.see(record)
 	l.mu.Lock()
 	before := l.leads()
-	l.until = record.RenewTime.Add(l.lease)
+	l.until = record.RenewTime.Truncate(time.Second).Add(l.lease)
 	begun := !before && l.leads()
 	l.mu.Unlock()
 	if begun {

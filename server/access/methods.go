@@ -91,6 +91,8 @@ var methods = map[string]Method{
 	channelzv1.Channelz_GetChannel_FullMethodName:       debug,
 	channelzv1.Channelz_GetSubchannel_FullMethodName:    debug,
 	channelzv1.Channelz_GetSocket_FullMethodName:        debug,
+
+	Pprof: debug,
 }
 
 // Exempt tells whether anybody may call the method, without credentials too.

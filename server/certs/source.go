@@ -15,6 +15,8 @@ import (
 type Files struct {
 	// Certificate and PrivateKey are the server's.
 	Certificate, PrivateKey string
+	// GetCertificate gives the server's certificate in place of these two.
+	GetCertificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 	// ClientCA has the authorities of client certificates; without it none are
 	// asked for.
 	ClientCA string
@@ -33,7 +35,7 @@ type Source struct {
 	mu      sync.Mutex
 	read    time.Time
 	good    *tls.Config
-	problem string
+	problem error
 }
 
 // New reads the files. The error is that they cannot be used.
@@ -63,27 +65,51 @@ func (s *Source) current() *tls.Config {
 	fresh, err := s.files.load()
 	if err != nil {
 		// Not for every connection.
-		if s.problem != err.Error() {
+		if s.problem == nil || s.problem.Error() != err.Error() {
 			klog.Background().Error(err, "New TLS files cannot be used, the last good ones stay in force")
 		}
-		s.problem = err.Error()
+		s.problem = err
 		return s.good
 	}
-	s.good, s.problem = fresh, ""
+	s.good, s.problem = fresh, nil
 	return s.good
 }
 
-func (f *Files) load() (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(f.Certificate, f.PrivateKey)
-	if err != nil {
-		return nil, fmt.Errorf("read the TLS certificate %s and its key %s: %w", f.Certificate, f.PrivateKey, err)
+// Ready is nil: New has read the files.
+func (s *Source) Ready() error { return nil }
+
+// Problem returns why the files cannot be used and the last good ones are in force,
+// nil if they can.
+func (s *Source) Problem() error {
+	s.current()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.problem
+}
+
+// Expiry is when the certificate of the files expires; zero if they have none.
+func (s *Source) Expiry() time.Time {
+	config := s.current()
+	if len(config.Certificates) == 0 {
+		return time.Time{}
 	}
+	return config.Certificates[0].Leaf.NotAfter
+}
+
+func (f *Files) load() (*tls.Config, error) {
 	config := &tls.Config{
-		MinVersion:   tls.VersionTLS12,
-		Certificates: []tls.Certificate{pair},
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: f.GetCertificate,
 		// Each connection is verified by the authorities of its time, and they
 		// live too long for tickets to matter.
 		SessionTicketsDisabled: true,
+	}
+	if f.GetCertificate == nil {
+		pair, err := tls.LoadX509KeyPair(f.Certificate, f.PrivateKey)
+		if err != nil {
+			return nil, fmt.Errorf("read the TLS certificate %s and its key %s: %w", f.Certificate, f.PrivateKey, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
 	}
 	if f.ClientCA == "" {
 		return config, nil

@@ -220,3 +220,42 @@ func TestABrokenFileIsLoggedOnceAndWithoutTheKey(t *testing.T) {
 		t.Error("the log has the key")
 	}
 }
+
+func TestWhatTheFilesSayIsTold(t *testing.T) {
+	server, other := newPair(t, "server"), newPair(t, "other")
+	f := files(t, server, server)
+	source, err := New(f, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expiry := source.Expiry()
+	if in := time.Until(expiry); in <= 0 || in > time.Hour {
+		t.Errorf("the certificate expires in %s", in)
+	}
+	if err := errors.Join(source.Ready(), source.Problem()); err != nil {
+		t.Error(err)
+	}
+	write(t, f.PrivateKey, other.key)
+	if err := source.Problem(); err == nil || !strings.Contains(err.Error(), "does not match") {
+		t.Errorf("the problem is %v", err)
+	}
+	if got := source.Expiry(); !got.Equal(expiry) {
+		t.Errorf("the last good certificate expires at %s, want %s", got, expiry)
+	}
+	write(t, f.PrivateKey, server.key)
+	if err := source.Problem(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestACertificateFromElsewhereIsServedBesideTheFiles(t *testing.T) {
+	server, ann, bob := newPair(t, "server"), newPair(t, "ann"), newPair(t, "bob")
+	f := files(t, server, ann)
+	address := serve(t, Files{ClientCA: f.ClientCA, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &server.tls, nil }})
+	if name, caller, err := call(t.Context(), address, &ann, 0); err != nil || name != "server" || caller != "ann" {
+		t.Errorf("server %q, caller %q, %v", name, caller, err)
+	}
+	if _, _, err := call(t.Context(), address, &bob, 0); err == nil {
+		t.Error("a certificate of another authority is accepted")
+	}
+}

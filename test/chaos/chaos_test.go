@@ -47,6 +47,13 @@ func TestChaos(t *testing.T) {
 	t.Run("pods that are replaced under their names", s.namesakes)
 	t.Run("events that are repeated", s.repeatedEvents)
 	t.Run("a resize that arrives late", s.lateResize)
+	if !cluster.Version().LessThan(version.MustParseGeneric("1.36")) {
+		// From here on, pods have originals when they are created.
+		t.Run("originals are stamped", s.stampOriginals)
+		t.Run("originals stamped, killed around each step", func(t *testing.T) { s.killedOn(t, stampedJourneys) })
+		t.Run("originals stamped, killed at random writes", func(t *testing.T) { s.killedRandomly(t, shortRounds) })
+		t.Run("originals stamped, one call in five fails", s.oneCallInFiveFails)
+	}
 }
 
 // random returns a source of random numbers that the log tells how to repeat.

@@ -12,7 +12,9 @@ import (
 
 // killedAroundEachStep kills a process just before and just after each write, and
 // looks at what is there then, and at what the next process writes.
-func (s *suite) killedAroundEachStep(t *testing.T) {
+func (s *suite) killedAroundEachStep(t *testing.T) { s.killedOn(t, journeys) }
+
+func (s *suite) killedOn(t *testing.T, journeys []journey) {
 	for i := range journeys {
 		for n, step := range journeys[i].steps {
 			for _, f := range []fate{lost, done} {

@@ -38,7 +38,7 @@ func newCommand() *cobra.Command {
 	}
 	command.AddCommand(
 		newUpCommand(), newDownCommand(), newStatusCommand(),
-		newStopCommand(), newStartCommand(), newRunCommand(),
+		newStopCommand(), newStartCommand(), newFillCommand(), newRunCommand(),
 	)
 	return command
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -57,6 +58,7 @@ running until it is taken down, or until its owner ends.`,
 	flags.StringVar(&memory, "node-memory", "32Gi", "memory of each node")
 	flags.StringVar(&options.NodeLabel, "node-label", "cloud.google.com/machine-family", "key of the label that holds a node's type")
 	flags.StringVar(&options.ControlPlane, "control-plane", "", "directory with programs to run as kube-apiserver, kube-controller-manager and kube-scheduler, of another version say; none means those that are built in; without nodes only")
+	flags.StringVar(&options.AuditPolicy, "audit-policy", "", "file with the API server's audit policy; the log is logs/audit.log in the cluster's directory (default: nothing is audited)")
 	flags.IntVar(&options.Port, "port", 0, "port of the API server, 0 for any that is free")
 	flags.IntVar(&options.OwnerPID, "owner", 0, "process with which the cluster ends, 0 for none")
 	return command
@@ -84,6 +86,14 @@ func complete(options *lifecycle.Options, nodes, memory string) error {
 	}
 	if err := completeControlPlane(options); err != nil {
 		return fmt.Errorf("--control-plane %s: %w", options.ControlPlane, err)
+	}
+	if options.AuditPolicy != "" {
+		if _, err := os.Stat(options.AuditPolicy); err != nil {
+			return fmt.Errorf("--audit-policy: %w", err)
+		}
+		if options.AuditPolicy, err = filepath.Abs(options.AuditPolicy); err != nil {
+			return fmt.Errorf("--audit-policy: %w", err)
+		}
 	}
 	if options.Port < 0 || options.Port > maxPort {
 		return fmt.Errorf("--port %d: not between 0 and %d", options.Port, maxPort)

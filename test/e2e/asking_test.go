@@ -62,7 +62,7 @@ func (s *server) revision(t *testing.T) string {
 // all that it printed.
 func (s *server) resizectl(t *testing.T, code int, args ...string) string {
 	t.Helper()
-	got, out, errOut := run(t, "resizectl", append([]string{"--server", s.GRPCAddress}, args...)...)
+	got, out, errOut := run(t, "resizectl", append(slices.Clone(s.connection), args...)...)
 	if got != code {
 		t.Errorf("resizectl %s: exit code %d, want %d:\n%s%s", strings.Join(args, " "), got, code, out, errOut)
 	}

@@ -8,12 +8,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -66,14 +70,36 @@ func (c *cluster) benchmarks(t *testing.T) {
 		b.ask(t, 0, b.editor, "ratios", "delete", "n4", "--yes")
 		c.awaitCPU(t, b.namespace, "web", "80m")
 	})
+	t.Run("node types are kept apart", b.manyTypes)
 	t.Run("replicas know the same", b.replicas)
+}
+
+// manyTypes sends samples of so many node types that there are some in every
+// ConfigMap that keeps them.
+func (b *benchmarked) manyTypes(t *testing.T) {
+	var all []*workloadresizerv1.BenchmarkSample
+	for n := range 96 {
+		all = append(all, &workloadresizerv1.BenchmarkSample{
+			Id: "1", NodeType: fmt.Sprintf("many-%d", n), Benchmark: "coremark", Score: 100, Vcpus: 8, Threads: 8, Machine: "a",
+			MeasureTime: timestamppb.New(time.Now().Truncate(time.Second)),
+		})
+	}
+	if got, err := b.s.api.IngestSamples(t.Context(), all, false); err != nil || int(got.GetStored()) != len(all) {
+		t.Fatalf("sent: %v, %v", got, err)
+	}
+	for n := range samples.Shards {
+		cm, err := b.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), fmt.Sprint(deploy.SamplesPrefix, n), metav1.GetOptions{})
+		if err != nil || len(cm.Data)+len(cm.BinaryData) == 0 {
+			t.Errorf("ConfigMap %d keeps nothing, %v", n, err)
+		}
+	}
 }
 
 // serve starts a server, one of several replicas.
 func (b *benchmarked) serve(t *testing.T) *server {
 	t.Helper()
 	s := b.serveSecured(t, b.cert, quickLease...)
-	return &server{s, dialSecured(t, s.GRPCAddress, b.cert.CertFile, b.editor)}
+	return &server{s, dialSecured(t, s.GRPCAddress, b.cert.CertFile, b.editor), []string{"--server", s.GRPCAddress}}
 }
 
 // ask runs resizectl as somebody, checks its exit code, and returns all that it
@@ -94,7 +120,7 @@ func (b *benchmarked) startAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.apply(t, fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: workload-resizer-ca, namespace: %s}\ndata: {ca.crt: %q}\n", deploy.Namespace, ca))
+	b.trust(t, ca)
 	for _, name := range []string{"serviceaccount.yaml", "daemonset.yaml"} {
 		manifest, err := os.ReadFile(filepath.Join(root, "deploy", "components", "bench-node", name))
 		if err != nil {
@@ -118,7 +144,6 @@ func (b *benchmarked) removeAgents(t *testing.T) {
 		b.client.CoreV1().ServiceAccounts(deploy.Namespace).Delete(ctx, benchNode, metav1.DeleteOptions{}),
 		b.client.RbacV1().ClusterRoleBindings().Delete(ctx, benchNode, metav1.DeleteOptions{}),
 		b.client.SchedulingV1().PriorityClasses().Delete(ctx, benchNode, metav1.DeleteOptions{}),
-		b.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(ctx, "workload-resizer-ca", metav1.DeleteOptions{}),
 	)
 	if err != nil {
 		t.Error(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 )
 
 func (c *cluster) configMapLifecycle(t *testing.T) {
-	s := c.serve(t, c.serviceAccount(t))
+	s := c.start(t, localcluster.ServerOptions{Args: quickLease})
 	const missing = "ConfigMap workload-resizer-system/workload-resizer-config does not exist"
 
 	// Missing at start: not ready, for a reason that can be seen everywhere.
@@ -27,7 +28,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 		t.Errorf("the API says %v", err)
 	}
 	awaitLog(t, s, missing)
-	if code, _, _ := run(t, "resizectl", "--server", s.GRPCAddress, "plan", "-A"); code != 2 {
+	if code, _, _ := run(t, "resizectl", append(slices.Clone(s.connection), "plan", "-A")...); code != 2 {
 		t.Errorf("resizectl plan exits with %d while there are no ratios", code)
 	}
 

@@ -14,7 +14,7 @@ import (
 // the docs: lines that begin with "$ ". They are written for the server of
 // make run, so the tools are told where this one is.
 func (c *cluster) documentation(t *testing.T) {
-	s := c.serveReady(t)
+	s := c.servePlain(t)
 	c.awaitSettled(t, s, "") // "plan -A" is one of the commands.
 	root, err := localcluster.Root()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,10 +24,10 @@ import (
 // resize every pod that they see, so two at once would meet.
 func TestJourneys(t *testing.T) {
 	// x9 has no ratio, and the last node has no type.
-	cluster := localcluster.ForTest(t, "n2d=2,n4=2,c3=2,x9=1,=1")
-	c := newCluster(cluster)
-	c.apply(t, deploy.Base()...)
+	c := newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=2,n4=2,c3=2,x9=1,=1", AuditPolicy: auditPolicy(t)}))
+	c.install(t)
 
+	t.Run("the Deployment's server, flag for flag", c.flagForFlag)
 	t.Run("the ConfigMap is missing, broken, deleted", c.configMapLifecycle)
 	t.Run("pods are resized as previewed", c.mainJob)
 	t.Run("a changed ratio resizes the pods it concerns", c.ratioChange)
@@ -56,12 +57,17 @@ func TestJourneys(t *testing.T) {
 	t.Run("a server that others can reach asks who calls", c.secured)
 	t.Run("ratios are measured", c.benchmarks)
 	t.Run("the examples of the documentation", c.documentation)
+	t.Run("policies stamp and guard", c.guarded) // Late, as policies stay in force for a moment.
+	t.Run("an API server that does not stream lists", c.listsInPages)
+	t.Run("every right is used, and none is missing", c.rightsUsed)
 }
 
 // cluster is the cluster that the journeys are made on.
 type cluster struct {
 	*localcluster.Cluster
 	client kubernetes.Interface
+	// operator is a file with the token of somebody who may do everything in the API.
+	operator string
 }
 
 func newCluster(local *localcluster.Cluster) *cluster {
@@ -92,9 +98,11 @@ func (c *cluster) serviceAccount(t *testing.T, options ...localcluster.Kubeconfi
 type server struct {
 	*localcluster.Server
 	api *client.Client
+	// connection are the flags that lead resizectl to it.
+	connection []string
 }
 
-// serve starts a server.
+// serve starts a server as a person does who has a kubeconfig.
 func (c *cluster) serve(t *testing.T, kubeconfig string, args ...string) *server {
 	t.Helper()
 	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: args})
@@ -103,13 +111,25 @@ func (c *cluster) serve(t *testing.T, kubeconfig string, args ...string) *server
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = api.Close() })
-	return &server{s, api}
+	return &server{s, api, []string{"--server", s.GRPCAddress}}
 }
 
-// serveReady starts a server and waits until it is ready.
+// serveReady starts a server as the Deployment does, with more flags, and waits until
+// it is ready.
 func (c *cluster) serveReady(t *testing.T, args ...string) *server {
 	t.Helper()
-	s := c.serve(t, c.serviceAccount(t), args...)
+	return c.start(t, localcluster.ServerOptions{Args: append(slices.Clone(quickLease), args...)}).ready(t)
+}
+
+// servePlain starts a server as serve does, and waits until it is ready.
+func (c *cluster) servePlain(t *testing.T, args ...string) *server {
+	t.Helper()
+	return c.serve(t, c.serviceAccount(t), args...).ready(t)
+}
+
+// ready waits until the server is.
+func (s *server) ready(t *testing.T) *server {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
 	defer cancel()
 	if err := s.WaitReady(ctx); err != nil {

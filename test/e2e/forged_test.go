@@ -1,47 +1,23 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// meddler may patch pods, but not resize them.
-const meddler = `
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: meddler, namespace: forged }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: { name: meddler, namespace: forged }
-rules:
-  - { apiGroups: [""], resources: [pods], verbs: [get, patch] }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: { name: meddler, namespace: forged }
-roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: meddler }
-subjects:
-  - { kind: ServiceAccount, name: meddler, namespace: forged }
-`
-
 // forgedOriginals has somebody who may not resize pods try to size them by the
-// annotations.
+// annotations. What is installed refuses that; without it, the bounds and the
+// planner's suspicion must hold.
 func (c *cluster) forgedOriginals(t *testing.T) {
 	const namespace = "forged"
 	c.namespace(t, namespace)
-	c.apply(t, []byte(meddler))
-	kubeconfig, err := localcluster.ServiceAccountKubeconfig(t.Context(), c.Config(), namespace, "meddler", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubectl := func(args ...string) (int, string) {
-		t.Helper()
-		code, out, errOut := run(t, "kubectl", append([]string{"--kubeconfig", kubeconfig, "-n", namespace}, args...)...)
-		return code, out + errOut
-	}
+	kubectl := c.meddler(t, namespace)
 	forge := func(pod, cpu string) {
 		t.Helper()
 		if code, said := kubectl("annotate", "--overwrite", "pod", pod, "workload-resizer.io/original-cpu.app="+cpu); code != 0 {
@@ -54,7 +30,18 @@ func (c *cluster) forgedOriginals(t *testing.T) {
 		app{name: "web", nodeType: "n4", requests: small},
 		app{name: "beside", nodeType: "n4", requests: small})
 	web := c.one(t, namespace, "web")
-	forge(web.Name, "7")
+	refused, because := kubectl("annotate", "pod", web.Name, "workload-resizer.io/original-cpu.app=7")
+	if refused == 0 {
+		t.Fatal("the guard lets annotations be forged")
+	}
+	wants(t, because, "workload-resizer-annotation-guard", "are changed by workload-resizer alone")
+	c.withoutGuard(t)
+	localcluster.Eventually(t, "the guard to be gone", func() error {
+		if code, said := kubectl("annotate", "pod", web.Name, "workload-resizer.io/original-cpu.app=7"); code != 0 {
+			return errors.New(said)
+		}
+		return nil
+	})
 	code, said := kubectl("patch", "pod", web.Name, "--subresource", "resize", "-p", `{"spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": "7"}}}]}}`)
 	if code == 0 {
 		t.Fatal("the meddler may resize pods")
@@ -78,4 +65,30 @@ func (c *cluster) forgedOriginals(t *testing.T) {
 	wants(t, s.resizectl(t, 1, "restore", "-n", namespace, web.Name), fmt.Sprintf("not restored: %s/%s: InvalidAnnotation", namespace, web.Name))
 	c.checkCPU(t, namespace, "web", "80m")
 	s.resizectl(t, 0, "resume", "-n", namespace)
+}
+
+// meddler returns kubectl of somebody who may write the pods of a namespace, but not
+// resize them. It returns the exit code and what it says.
+func (c *cluster) meddler(t *testing.T, namespace string) func(args ...string) (int, string) {
+	t.Helper()
+	kubeconfig, err := localcluster.MeddlerKubeconfig(t.Context(), c.Config(), namespace, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(args ...string) (int, string) {
+		t.Helper()
+		code, out, errOut := run(t, "kubectl", append([]string{"--kubeconfig", kubeconfig, "-n", namespace}, args...)...)
+		return code, out + errOut
+	}
+}
+
+// withoutGuard lets anybody who may patch pods change our annotations until the test
+// is over.
+func (c *cluster) withoutGuard(t *testing.T) {
+	t.Helper()
+	bindings := c.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	if err := bindings.Delete(t.Context(), "workload-resizer-annotation-guard", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.apply(t, deploy.AnnotationGuard()) })
 }

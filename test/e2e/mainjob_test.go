@@ -40,7 +40,7 @@ func (c *cluster) mainJob(t *testing.T) {
 	for name, preview := range previews {
 		// Every pod that it would write, not just the first.
 		if preview.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
-			awaitLog(t, dry, `msg="Dry run, pod left as it is" pod=`+ns+"/"+name)
+			awaitLog(t, dry, `"msg":"Dry run, pod left as it is","pod":{"Namespace":"`+ns+`","Name":"`+name+`"}`)
 		}
 	}
 	if err := dry.Stop(); err != nil {

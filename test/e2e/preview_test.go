@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func (c *cluster) serverSidePreview(t *testing.T) {
 
 	wants(t, s.resizectl(t, 1, "plan", "-n", frozen, refused.Name), "100m → 80m")
 	localcluster.Eventually(t, "the policy to be in force", func() error {
-		_, out, errOut := run(t, "resizectl", "--server", s.GRPCAddress, "plan", "-n", frozen, refused.Name, "--server-side-preview")
+		_, out, errOut := run(t, "resizectl", append(slices.Clone(s.connection), "plan", "-n", frozen, refused.Name, "--server-side-preview")...)
 		if !strings.Contains(out, "until Monday") {
 			return fmt.Errorf("the plan is %s%s", out, errOut)
 		}

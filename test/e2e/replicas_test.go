@@ -18,14 +18,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// quickLease has a replica taken over from within seconds.
-var quickLease = []string{"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "500ms"}
-
 // replicas do as one: what one is told the other knows, and when the one that
 // resizes is killed, the other does.
 func (c *cluster) replicas(t *testing.T) {
-	one := c.serveReady(t, quickLease...)
-	two := c.serveReady(t, quickLease...)
+	// Fifty writers are one caller.
+	one := c.serveReady(t, "--max-calls-per-second=0")
+	two := c.serveReady(t, "--max-calls-per-second=0")
 	t.Run("a write on one is seen by a watch on the other", func(t *testing.T) { watchAcross(t, one, two) })
 	t.Run("fifty writers lose no update", func(t *testing.T) { countTogether(t, one, two) })
 	t.Run("the one that resizes is killed", func(t *testing.T) { c.killLeader(t, one, two) })

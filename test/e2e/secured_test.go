@@ -100,14 +100,20 @@ func (c *cluster) secured(t *testing.T) {
 			return os.ErrNotExist
 		})
 	})
-	t.Run("the plugin of kubectl finds it in the cluster", func(t *testing.T) { c.throughTheCluster(t, s, cert) })
+	t.Run("the plugin of kubectl finds it in the cluster", c.throughTheCluster)
 }
 
 // serveSecured starts a server with a certificate, and waits until it is ready.
 func (c *cluster) serveSecured(t *testing.T, cert localcluster.Certificate, args ...string) *localcluster.Server {
 	t.Helper()
+	return c.serveWith(t, append([]string{"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile}, args...)...)
+}
+
+// serveWith starts a server that knows callers by the authority of the cluster, and
+// waits until it is ready.
+func (c *cluster) serveWith(t *testing.T, args ...string) *localcluster.Server {
+	t.Helper()
 	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: c.serviceAccount(t), Args: append([]string{
-		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile,
 		"--client-ca-file", filepath.Join(c.Dir, "pki", "ca.crt"),
 	}, args...)})
 	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
@@ -119,26 +125,17 @@ func (c *cluster) serveSecured(t *testing.T, cert localcluster.Certificate, args
 }
 
 // throughTheCluster asks a server by a kubeconfig alone: the user is known by the
-// certificate there, the server is behind a Service.
-func (c *cluster) throughTheCluster(t *testing.T, s *localcluster.Server, cert localcluster.Certificate) {
+// certificate there, the server is behind a Service, and makes its own certificate.
+func (c *cluster) throughTheCluster(t *testing.T) {
+	s := c.serveWith(t, "--tls-self-signed")
 	_, port, err := net.SplitHostPort(s.GRPCAddress)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca, err := os.ReadFile(cert.CertFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.apply(t, fmt.Appendf(nil, inCluster, deploy.Namespace, port, ca))
+	c.apply(t, fmt.Appendf(nil, inCluster, deploy.Namespace, port))
 	t.Cleanup(func() {
-		for _, err := range []error{
-			c.client.CoreV1().Services(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), "workload-resizer", metav1.DeleteOptions{}),
-			c.client.CoreV1().Pods(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), "workload-resizer", metav1.DeleteOptions{}),
-			c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), "workload-resizer-ca", metav1.DeleteOptions{}),
-		} {
-			if err != nil {
-				t.Error(err)
-			}
+		if err := c.client.CoreV1().Pods(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), "workload-resizer", metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
 		}
 	})
 	kubectl, err := localcluster.Binary("kubectl")
@@ -157,24 +154,15 @@ func (c *cluster) throughTheCluster(t *testing.T, s *localcluster.Server, cert l
 	})
 }
 
-// inCluster has the namespace, the port and the certificate of a server that listens
-// on this machine, which pods of the test cluster forward to.
+// inCluster has the namespace and the port of a server that listens on this machine,
+// which pods of the test cluster forward to. The Service of the Deployment finds it.
 const inCluster = `
 apiVersion: v1
-kind: ConfigMap
-metadata: {name: workload-resizer-ca, namespace: %[1]s}
-data: {ca.crt: %[3]q}
----
-apiVersion: v1
-kind: Service
-metadata: {name: workload-resizer, namespace: %[1]s}
-spec:
-  selector: {app.kubernetes.io/name: workload-resizer}
-  ports: [{name: grpc, port: 7443, targetPort: grpc}]
----
-apiVersion: v1
 kind: Pod
-metadata: {name: workload-resizer, namespace: %[1]s, labels: {app.kubernetes.io/name: workload-resizer}}
+metadata:
+  name: workload-resizer
+  namespace: %[1]s
+  labels: {app.kubernetes.io/name: workload-resizer, app.kubernetes.io/component: server}
 spec:
   automountServiceAccountToken: false
   securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}

@@ -1,7 +1,14 @@
 package e2e
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +46,54 @@ func (c *cluster) withoutRights(t *testing.T) {
 	s := c.serve(t, kubeconfig)
 	awaitReadyz(t, s, http.StatusServiceUnavailable, `cannot list resource "configmaps"`)
 	awaitReadyz(t, s, http.StatusServiceUnavailable, `at the cluster scope`)
+	if err := s.Stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+// flagForFlag starts a server with nothing but what the Deployment gives it. Only the
+// ports are others, as those of the Deployment may be taken on this machine.
+func (c *cluster) flagForFlag(t *testing.T) {
+	c.apply(t, deploy.SampleConfig())
+	t.Cleanup(func() {
+		if err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), deploy.ConfigMap, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	s := c.start(t, localcluster.ServerOptions{}).ready(t)
+	d, err := c.client.AppsV1().Deployments(deploy.Namespace).Get(t.Context(), "workload-resizer", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", s.PID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append([]string{"/workload-resizer"}, d.Spec.Template.Spec.Containers[0].Args...)
+	for of, address := range map[string]string{"--grpc-bind-address=:7443": s.GRPCAddress, "--http-bind-address=:8080": s.HTTPAddress} {
+		i := slices.Index(want, of)
+		if i < 0 {
+			t.Fatalf("the Deployment's arguments are %q, without %s", want, of)
+		}
+		_, port, _ := net.SplitHostPort(address)
+		want[i] = strings.TrimRight(of, "0123456789") + port
+	}
+	if got := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"); !slices.Equal(got, want) {
+		t.Errorf("it runs as %q, want %q", got, want)
+	}
+	localcluster.Eventually(t, "it to lead", func() error {
+		if !leads(t, s) {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+	c.apply(t, deployment("flag-for-flag", "web"))
+	t.Cleanup(func() {
+		if err := c.client.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), "flag-for-flag", metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	c.awaitCPU(t, "flag-for-flag", "web", "80m")
 	if err := s.Stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}

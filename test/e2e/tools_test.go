@@ -27,7 +27,7 @@ func get(t *testing.T, url string) (int, string) {
 }
 
 func (c *cluster) grpcurl(t *testing.T) {
-	s := c.serveReady(t)
+	s := c.servePlain(t)
 	c.awaitSettled(t, s, ns)
 	call := func(args ...string) string {
 		t.Helper()
@@ -125,7 +125,7 @@ func (c *cluster) resizectl(t *testing.T) {
 		{"a pod that is not there", s, []string{"plan", "-n", ns, "nobody"}, 2, []string{`error: there is no pod "nobody" in namespace "samples"`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, out, errOut := run(t, "resizectl", append([]string{"--server", tc.server.GRPCAddress}, tc.args...)...)
+			code, out, errOut := run(t, "resizectl", append(slices.Clone(tc.server.connection), tc.args...)...)
 			if code != tc.code {
 				t.Errorf("exit code %d, want %d", code, tc.code)
 			}
@@ -143,7 +143,7 @@ func (c *cluster) resizectl(t *testing.T) {
 		c.apply(t, deployment("differences", "app"))
 		c.awaitRunning(t, "differences", 1)
 		other := c.serveReady(t, "--dry-run")
-		code, out, errOut := run(t, "resizectl", "--server", other.GRPCAddress, "plan", "-n", "differences")
+		code, out, errOut := run(t, "resizectl", append(slices.Clone(other.connection), "plan", "-n", "differences")...)
 		if code != 1 || !strings.Contains(out, "100m → 80m") || !strings.Contains(out, "1 to resize") {
 			t.Errorf("exit code %d:\n%s%s", code, out, errOut)
 		}

@@ -42,6 +42,9 @@ type Options struct {
 	NodeMemory string
 	// NodeLabel is the key of the label that holds a node's type.
 	NodeLabel string
+	// AuditPolicy is the path of the API server's audit policy; what it has
+	// logged is in LogFile("audit"). Nothing is audited without it.
+	AuditPolicy string
 	// Port is the API server's.
 	Port int
 	// Stderr receives testcluster's progress; nil discards it.
@@ -104,6 +107,7 @@ func (o *Options) command(dir string) []string {
 		{"--node-cpu", strconv.Itoa(o.NodeCPU), "0"},
 		{"--node-memory", o.NodeMemory, ""},
 		{"--node-label", o.NodeLabel, ""},
+		{"--audit-policy", o.AuditPolicy, ""},
 		{"--port", strconv.Itoa(o.Port), "0"},
 	} {
 		if flag.value != flag.unset {

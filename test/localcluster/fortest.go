@@ -15,6 +15,12 @@ const tailLines = 5
 // has failed, it shows the ends of the components' logs, and keeps the logs.
 func ForTest(tb testing.TB, nodes string) *Cluster {
 	tb.Helper()
+	return ForTestWith(tb, Options{Nodes: nodes})
+}
+
+// ForTestWith is ForTest for a cluster with more options; it chooses the directory.
+func ForTestWith(tb testing.TB, options Options) *Cluster {
+	tb.Helper()
 	// Not tb.TempDir, with which the logs of a cluster that does not come up
 	// would be gone.
 	dir, err := os.MkdirTemp("", "localcluster-")
@@ -27,7 +33,8 @@ func ForTest(tb testing.TB, nodes string) *Cluster {
 			tb.Logf("kept %s: %v", dir, err)
 		}
 	})
-	c, err := Up(tb.Context(), Options{Dir: dir, Nodes: nodes})
+	options.Dir = dir
+	c, err := Up(tb.Context(), options)
 	if err != nil {
 		tb.Fatal(err)
 	}

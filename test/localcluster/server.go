@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,15 +25,18 @@ const (
 	logTail = 20
 )
 
-// ServerOptions say how to run a server. Only Kubeconfig is required.
+// ServerOptions say how to run a server. Kubeconfig or Container is required.
 type ServerOptions struct {
 	// Kubeconfig is the path of the kubeconfig that the server uses.
 	Kubeconfig string
+	// Container, if set, is what the server is started with instead.
+	Container *Container
 	// GRPCAddress and HTTPAddress are host:port to listen on; free ports of
 	// loopback if empty.
 	GRPCAddress, HTTPAddress string
-	// Args are further flags of "workload-resizer serve".
-	Args []string
+	// Args are further flags of "workload-resizer serve", Env further variables as
+	// NAME=VALUE.
+	Args, Env []string
 	// Log receives the log too; nil for none.
 	Log io.Writer
 }
@@ -63,7 +65,10 @@ func StartServer(ctx context.Context, options ServerOptions) (*Server, error) {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
 	started := make(chan error)
-	go s.run(command, started)
+	go func() {
+		s.err = runTied(command, started)
+		close(s.done)
+	}()
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
@@ -81,10 +86,7 @@ func StartServer(ctx context.Context, options ServerOptions) (*Server, error) {
 }
 
 func (s *Server) command(options ServerOptions) (*exec.Cmd, error) {
-	binary, err := Binary("workload-resizer")
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	for _, address := range []struct {
 		given  string
 		chosen *string
@@ -97,43 +99,45 @@ func (s *Server) command(options ServerOptions) (*exec.Cmd, error) {
 			return nil, err
 		}
 	}
+	var command *exec.Cmd
+	if options.Container != nil {
+		command, err = options.Container.command(s.GRPCAddress, s.HTTPAddress, options.Args)
+	} else {
+		command, err = s.onThisMachine(options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	command.Env = append(command.Environ(), options.Env...)
+	command.Stdout = s.log
+	if options.Log != nil {
+		command.Stdout = io.MultiWriter(s.log, options.Log)
+	}
+	command.Stderr = command.Stdout
+	// Ctrl-C in a terminal is for this process, which ends the server in its turn.
+	command.SysProcAttr.Setpgid = true
+	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	return command, nil
+}
+
+// onThisMachine runs a server as a person does who has a kubeconfig.
+func (s *Server) onThisMachine(options ServerOptions) (*exec.Cmd, error) {
+	binary, err := Binary("workload-resizer")
+	if err != nil {
+		return nil, err
+	}
 	command := exec.Command(binary, append([]string{
 		"serve", "--kubeconfig", options.Kubeconfig,
 		// The next server waits for one that was killed.
 		"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s",
 		"--grpc-bind-address", s.GRPCAddress, "--http-bind-address", s.HTTPAddress,
 	}, options.Args...)...)
-	command.Stdout = s.log
-	if options.Log != nil {
-		command.Stdout = io.MultiWriter(s.log, options.Log)
-	}
-	command.Stderr = command.Stdout
-	command.SysProcAttr = &syscall.SysProcAttr{
-		// Ctrl-C in a terminal is for this process, which ends the server in
-		// its turn.
-		Setpgid:   true,
-		Pdeathsig: syscall.SIGKILL,
-	}
+	command.SysProcAttr = &syscall.SysProcAttr{}
 	return command, nil
 }
 
-// run starts the process and waits for its end.
-//
-// The kernel sends Pdeathsig when the thread that started the process ends, not
-// the whole parent, and Go ends a thread when a goroutine that is locked to it
-// returns. So this goroutine keeps a thread for itself until the process has
-// ended: nothing else can run on that thread and end it before.
-func (s *Server) run(command *exec.Cmd, started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := command.Start()
-	started <- err
-	if err != nil {
-		return
-	}
-	s.err = command.Wait()
-	close(s.done)
-}
+// PID is the server's process.
+func (s *Server) PID() int { return s.process.Pid }
 
 // Done is closed when the server has ended.
 func (s *Server) Done() <-chan struct{} { return s.done }

@@ -23,7 +23,7 @@ func RunAPIServer(cluster *state.Cluster) error {
 }
 
 func apiServerArguments(cluster *state.Cluster) []string {
-	return []string{
+	arguments := []string{
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(cluster.Ports.APIServer),
 		"--tls-cert-file=" + cluster.Cert(state.APIServer),
@@ -51,6 +51,12 @@ func apiServerArguments(cluster *state.Cluster) []string {
 		"--endpoint-reconciler-type=none",
 		"--profiling=false",
 	}
+	if cluster.AuditPolicy != "" {
+		arguments = append(arguments, "--audit-policy-file="+cluster.AuditPolicy, "--audit-log-path="+cluster.AuditLog(),
+			// In megabytes: one file, whatever is audited.
+			"--audit-log-maxsize=100000")
+	}
+	return arguments
 }
 
 func etcdEndpoint(cluster *state.Cluster) string {

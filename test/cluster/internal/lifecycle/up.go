@@ -26,6 +26,8 @@ type Options struct {
 	NodeLabel  string
 	// ControlPlane is as in state.Cluster.
 	ControlPlane string
+	// AuditPolicy is as in state.Cluster.
+	AuditPolicy string
 	// Port is the API server's, 0 for any that is free.
 	Port int
 	// OwnerPID is the process the cluster must not outlive, 0 for none.
@@ -93,6 +95,7 @@ func newCluster(options Options) (*state.Cluster, error) {
 		NodeLabel:  options.NodeLabel,
 
 		ControlPlane: options.ControlPlane,
+		AuditPolicy:  options.AuditPolicy,
 	}
 	if options.OwnerPID != 0 {
 		if cluster.Owner, err = state.FindOwner(options.OwnerPID); err != nil {

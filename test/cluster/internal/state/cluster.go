@@ -37,6 +37,9 @@ type Cluster struct {
 	// run as kube-apiserver, kube-controller-manager and kube-scheduler; empty
 	// means what is built in.
 	ControlPlane string `json:"controlPlane,omitempty"`
+	// AuditPolicy is the absolute path of the API server's audit policy; empty
+	// means that nothing is audited.
+	AuditPolicy string `json:"auditPolicy,omitempty"`
 	// Owner is the process the cluster must not outlive, nil if there is none.
 	Owner *Owner `json:"owner,omitempty"`
 }

@@ -81,6 +81,9 @@ func (c *Cluster) PIDFile(component string) string { return c.path("run", compon
 // LogFile is the path of a component's log.
 func (c *Cluster) LogFile(component string) string { return c.path("logs", component+".log") }
 
+// AuditLog is the path of the API server's audit log, one JSON object per line.
+func (c *Cluster) AuditLog() string { return c.path("logs", "audit.log") }
+
 // EtcdDir is the directory of etcd's data.
 func (c *Cluster) EtcdDir() string { return c.path("etcd") }
 
@@ -161,7 +164,7 @@ func (c *Cluster) RemoveFiles() error {
 
 // files lists what may lie in the directories whose files are known by name.
 func (c *Cluster) files() []string {
-	files := []string{c.AdminKubeconfig()}
+	files := []string{c.AdminKubeconfig(), c.AuditLog()}
 	for _, name := range c.Components() {
 		files = append(files, c.PIDFile(name), c.LogFile(name), c.Kubeconfig(name))
 	}

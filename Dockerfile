@@ -1,0 +1,32 @@
+# The image for those who have Docker; "make image" makes the same without it, and
+# a test compares the two.
+#
+#   docker buildx build --platform linux/amd64,linux/arm64 \
+#     --build-arg VERSION="$(git describe --always)" --build-arg REVISION="$(git rev-parse HEAD)" .
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG TARGETOS
+ARG TARGETARCH
+ARG VERSION=development
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
+    -ldflags "-s -w -X main.version=$VERSION" -o /workload-resizer ./cmd/workload-resizer
+
+FROM scratch
+ARG VERSION=development
+ARG REVISION
+ARG CREATED=1970-01-01T00:00:00Z
+LABEL org.opencontainers.image.title="workload-resizer"
+LABEL org.opencontainers.image.description="Resizes pods in place to what they need on the node where they run"
+LABEL org.opencontainers.image.source="https://github.com/workload-resizer/workload-resizer"
+LABEL org.opencontainers.image.documentation="https://github.com/workload-resizer/workload-resizer/tree/main/docs"
+LABEL org.opencontainers.image.licenses="Apache-2.0"
+LABEL org.opencontainers.image.version="$VERSION"
+LABEL org.opencontainers.image.revision="$REVISION"
+LABEL org.opencontainers.image.created="$CREATED"
+COPY --from=build /workload-resizer /workload-resizer
+USER 65532:65532
+EXPOSE 7443/tcp 8080/tcp
+ENTRYPOINT ["/workload-resizer"]

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/workload-resizer/workload-resizer/reconciler"
+)
+
+// writeTimeout bounds one write to a pod. Time spent waiting for the client's own
+// rate does not count.
+const writeTimeout = 10 * time.Second
+
+// clients are the connections to the API server. Events, previews, questions about
+// callers and the Lease have budgets of their own, so that they never hold up a resize, nor that them;
+// writes are bounded in time, which watches must not be.
+type clients struct {
+	main, writer, asker, events, leases kubernetes.Interface
+	tokens, renewals, rights            kubernetes.Interface
+	dynamic                             dynamic.Interface
+}
+
+func newClients(o *options) (*clients, error) {
+	config, err := restConfig(o.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.UserAgent = "workload-resizer/" + version
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+
+	config.QPS, config.Burst = o.qps, o.burst
+	writing := reconciler.WriterConfig(config, writeTimeout)
+	bounded := rest.CopyConfig(config)
+	bounded.Timeout = writeTimeout
+	electing := rest.CopyConfig(config)
+	// One try that gets no answer must leave time for another one.
+	electing.Timeout = o.election.renewDeadline / 2
+	c := &clients{}
+	for _, client := range []struct {
+		into   *kubernetes.Interface
+		config *rest.Config
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}} {
+		set, err := kubernetes.NewForConfig(client.config)
+		if err != nil {
+			return nil, fmt.Errorf("set up a client of the API server: %w", err)
+		}
+		*client.into = set
+	}
+	if c.dynamic, err = dynamic.NewForConfig(jsonOnly(config)); err != nil {
+		return nil, fmt.Errorf("set up a client of the API server: %w", err)
+	}
+	return c, nil
+}
+
+// jsonOnly is for kinds that the API server was taught: it knows them as JSON.
+func jsonOnly(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	return config
+}
+
+func restConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig != "" {
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		if err != nil {
+			return nil, fmt.Errorf("--kubeconfig: %w", err)
+		}
+		return config, nil
+	}
+	config, err := rest.InClusterConfig()
+	if err != nil {
+		return nil, fmt.Errorf("this process runs in no cluster, name one with --kubeconfig: %w", err)
+	}
+	return config, nil
+}

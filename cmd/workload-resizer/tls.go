@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/server"
+	"github.com/workload-resizer/workload-resizer/server/certs"
+	"github.com/workload-resizer/workload-resizer/server/selfsigned"
+)
+
+// certsPeriod is how old what is known of the TLS files may be.
+const certsPeriod = 10 * time.Second
+
+// selfSignedOptions are the flags of a certificate that the server makes itself.
+type selfSignedOptions struct {
+	enabled    bool
+	secretName string
+	caName     string
+	dnsNames   []string
+}
+
+func (o *selfSignedOptions) addTo(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.enabled, "tls-self-signed", false, "make the certificate of the gRPC API and its authority, and renew them")
+	flags.StringVar(&o.secretName, "tls-secret-name", "workload-resizer-tls", "name of the Secret that keeps them, in the namespace of the ConfigMaps")
+	flags.StringVar(&o.caName, "tls-ca-name", "workload-resizer-ca", "name of the ConfigMap with the authorities that callers have to trust, in the same namespace")
+	flags.StringSliceVar(&o.dnsNames, "tls-dns-names", nil, "what callers call the server (default workload-resizer.NAMESPACE.svc and workload-resizer.NAMESPACE.svc.cluster.local)")
+}
+
+// complete names the Service of the namespace.
+func (o *selfSignedOptions) complete(namespace string) {
+	if len(o.dnsNames) == 0 {
+		host := "workload-resizer." + namespace + ".svc"
+		o.dnsNames = []string{host, host + ".cluster.local"}
+	}
+}
+
+func (o *selfSignedOptions) validate(reject func(flag, format string, args ...any)) {
+	if problems := validation.IsDNS1123Subdomain(o.secretName); len(problems) > 0 {
+		reject("tls-secret-name", "%q is no name of a Secret: %s", o.secretName, problems[0])
+	}
+	if !o.enabled {
+		return
+	}
+	for _, name := range o.dnsNames {
+		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+			reject("tls-dns-names", "%q is no DNS name: %s", name, problems[0])
+		}
+	}
+}
+
+// encryption is what the API is encrypted with.
+type encryption struct {
+	// config and certificate are nil for plaintext.
+	config      *tls.Config
+	certificate server.Certificate
+	// run keeps the certificate; nil where nothing needs to.
+	run func(context.Context) error
+}
+
+func newEncryption(o *options, client kubernetes.Interface) (encryption, error) {
+	if !o.encrypted() {
+		return encryption{}, nil
+	}
+	files := certs.Files{Certificate: o.tlsCertFile, PrivateKey: o.tlsKeyFile, ClientCA: o.clientCAFile}
+	var keeper *selfsigned.Keeper
+	if o.selfSigned.enabled {
+		keeper = selfsigned.New(selfsigned.Config{
+			Client: client, Namespace: o.configNamespace, SecretName: o.selfSigned.secretName, ConfigMapName: o.selfSigned.caName,
+			DNSNames: o.selfSigned.dnsNames, Clock: clock.RealClock{}, DryRun: o.dryRun,
+		})
+		files.GetCertificate = keeper.GetCertificate
+	}
+	source, err := certs.New(files, certsPeriod)
+	if err != nil {
+		return encryption{}, fmt.Errorf("set up TLS: %w", err)
+	}
+	if keeper == nil {
+		return encryption{source.Config(), source, nil}, nil
+	}
+	return encryption{source.Config(), kept{keeper, source}, keeper.Run}, nil
+}
+
+// kept is a self-signed certificate beside the file of the client authorities.
+type kept struct {
+	*selfsigned.Keeper
+	files *certs.Source
+}
+
+// Problem implements server.Certificate.
+func (k kept) Problem() error { return errors.Join(k.Keeper.Problem(), k.files.Problem()) }

@@ -1,0 +1,68 @@
+package deploy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// TestAnnotationGuard has somebody who may write pods, but not resize them, try
+// everything that could size them.
+func TestAnnotationGuard(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	config := cluster.Config()
+	if err := localcluster.Apply(t.Context(), config, append(Base(), AnnotationGuard(), []byte(meddler))...); err != nil {
+		t.Fatal(err)
+	}
+	g := &guarded{admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount), meddler: as(t, config, "default", "meddler")}
+	room := corev1.ResourceList{"cpu": resource.MustParse("1k"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("1k")}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Allocatable: room, Capacity: room}}
+	if _, err := g.admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	probe := g.pod(t, "node")
+	tries := 0
+	localcluster.Eventually(t, "the policy to be in force", func() error {
+		tries++ // Where nothing changes, nothing is refused.
+		err := patchPod(t.Context(), g.meddler, probe, fmt.Sprintf(`{"metadata":{"annotations":{"workload-resizer.io/probe":"%d"}}}`, tries), "")
+		if !apierrors.IsForbidden(err) {
+			return fmt.Errorf("it is not: %w", cmp.Or(err, errors.New("everything is allowed")))
+		}
+		return nil
+	})
+	t.Run("annotations", g.annotations)
+	t.Run("the record of who resized the pod", g.record)
+	t.Run("more writers than the API server tells apart", g.manyWriters)
+	t.Run("the policy's types are right", func(t *testing.T) {
+		policy, err := g.admin.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), "workload-resizer-annotation-guard", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if policy.Status.TypeChecking != nil && len(policy.Status.TypeChecking.ExpressionWarnings) > 0 {
+			t.Errorf("%v", policy.Status.TypeChecking.ExpressionWarnings)
+		}
+	})
+}
+
+// refused is what each refusal says.
+const refusedAnnotations, refusedRecord = "workload-resizer.io/skip are changed by workload-resizer alone", "the record of who resized the pod"
+
+func expect(t *testing.T, what string, err error, refusal string) {
+	t.Helper()
+	switch {
+	case refusal == "" && err != nil:
+		t.Errorf("%s: %v", what, err)
+	case refusal != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), refusal) || !strings.Contains(err.Error(), "workload-resizer-annotation-guard")):
+		t.Errorf("%s: got %v, want it to be refused because %s", what, err, refusal)
+	}
+}

@@ -1,0 +1,55 @@
+package deploy
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// overlays are the base and what is made of it to run in a cluster.
+var overlays = []string{"base", "overlays/high-availability", "overlays/drop-in"}
+
+// TestApply is about what the API server makes of each way to install. Without
+// components, TestRunning and TestDropIn apply them.
+func TestApply(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	admin := kubernetes.NewForConfigOrDie(cluster.Config())
+	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-f", "testdata/crds.yaml")
+	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "wait", "--for=condition=Established", "--timeout=1m", "crd", "--all")
+	known := components(t)
+	if cluster.Version().LessThan(version.MustParseGeneric("1.36")) {
+		// There are no MutatingAdmissionPolicies.
+		known = slices.DeleteFunc(known, func(c string) bool { return c == "stamp-originals" })
+	}
+	for _, of := range append(overlays, "overlays/outside") {
+		t.Run(of+" with all components", func(t *testing.T) {
+			dir := kustomization(t, of, known...)
+			// Fields that the API server does not know are refused.
+			kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "--validate=strict", "-k", dir)
+			if diff := kubectl(t, "--kubeconfig", cluster.Kubeconfig, "diff", "-k", dir); diff != "" {
+				t.Errorf("what is there differs from what is meant:\n%s", diff)
+			}
+			checkRestricted(t, admin, []byte(kubectl(t, "kustomize", dir)))
+		})
+	}
+	t.Run("the authority of cert-manager comes to those who trust it", func(t *testing.T) { checkAuthority(t, cluster, admin) })
+}
+
+func TestEachComponentCanBeUsedAlone(t *testing.T) {
+	for _, of := range overlays {
+		plain := string(built(t, of))
+		for _, component := range components(t) {
+			with := []string{component}
+			if component == "cpu-model-label" {
+				with = []string{"bench-node", component} // It changes that one.
+			}
+			if string(built(t, of, with...)) == plain {
+				t.Errorf("%s with %s is as without", of, component)
+			}
+		}
+	}
+}

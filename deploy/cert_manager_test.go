@@ -1,0 +1,70 @@
+package deploy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func TestCertManagerReplacesTheServersOwnCertificates(t *testing.T) {
+	for _, of := range overlays {
+		template := server(t, built(t, of, "cert-manager"))
+		args := template.Spec.Containers[0].Args
+		if slices.Contains(args, "--tls-self-signed") {
+			t.Errorf("%s: the arguments are %v", of, args)
+		}
+		certificates := slices.DeleteFunc(objects(t, built(t, of, "cert-manager")), func(o *unstructured.Unstructured) bool {
+			return o.GetKind() != "Certificate" || o.GetName() != "workload-resizer"
+		})
+		if len(certificates) != 1 {
+			t.Fatalf("%s: there are %d certificates of the server", of, len(certificates))
+		}
+		secret, _, _ := unstructured.NestedString(certificates[0].Object, "spec", "secretName")
+		if volumes := template.Spec.Volumes; len(volumes) != 1 || volumes[0].Secret == nil || volumes[0].Secret.SecretName != secret {
+			t.Errorf("%s: the certificate is kept in Secret %s, and the volumes are %v", of, secret, volumes)
+		}
+		// What clients ask for when they connect through the cluster.
+		names, _, _ := unstructured.NestedStringSlice(certificates[0].Object, "spec", "dnsNames")
+		if want := client.DefaultService + "." + client.DefaultNamespace + ".svc"; !slices.Contains(names, want) {
+			t.Errorf("%s: the certificate is for %v, want %s", of, names, want)
+		}
+	}
+}
+
+// checkAuthority runs what the component tells people to, with what cert-manager
+// would have made.
+func checkAuthority(t *testing.T, cluster *localcluster.Cluster, admin kubernetes.Interface) {
+	const authority = "-----BEGIN CERTIFICATE-----\nMIIB\"\\\n-----END CERTIFICATE-----\n"
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "workload-resizer-authority"}, StringData: map[string]string{"tls.crt": authority}}
+	if _, err := admin.CoreV1().Secrets(Namespace).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	patches := slices.DeleteFunc(commands(t, "components/cert-manager/kustomization.yaml"), func(c string) bool { return !strings.HasPrefix(c, "kubectl patch ") })
+	if len(patches) != 1 {
+		t.Fatalf("the commands are %v", patches)
+	}
+	shell(t, cluster, patches[0])
+	got, err := admin.CoreV1().ConfigMaps(Namespace).Get(t.Context(), "workload-resizer-ca", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Data["ca.crt"] != authority {
+		t.Errorf("what callers trust is %q", got.Data)
+	}
+	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-k", "base")
+	again, err := admin.CoreV1().ConfigMaps(Namespace).Get(t.Context(), "workload-resizer-ca", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Data["ca.crt"] != authority {
+		t.Errorf("after the base was applied again, what callers trust is %q", again.Data)
+	}
+}

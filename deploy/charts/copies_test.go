@@ -1,0 +1,62 @@
+package charts
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "copy the manifests into the chart and write its table of values anew")
+
+// copies are the chart's files, and what they are copied from.
+var copies = map[string]string{
+	"namespace.yaml":                 "base/namespace.yaml",
+	"rbac.yaml":                      "base/rbac.yaml",
+	"users.yaml":                     "base/users.yaml",
+	"holds.yaml":                     "base/holds.yaml",
+	"overrides.yaml":                 "base/overrides.yaml",
+	"benchmarks.yaml":                "base/benchmarks.yaml",
+	"samples.yaml":                   "base/samples.yaml",
+	"tls.yaml":                       "base/tls.yaml",
+	"annotation-guard.yaml":          "base/annotation-guard.yaml",
+	"stamp-originals.yaml":           "components/stamp-originals/policy.yaml",
+	"network-policy.yaml":            "components/network-policy/networkpolicy.yaml",
+	"cert-manager-authority.yaml":    "components/cert-manager/authority.yaml",
+	"cert-manager-certificate.yaml":  "components/cert-manager/certificate.yaml",
+	"servicemonitor.yaml":            "components/monitoring/servicemonitor.yaml",
+	"prometheusrule.yaml":            "components/monitoring/prometheusrule.yaml",
+	"dashboard.json":                 "monitoring/dashboard.json",
+	"bench-node-serviceaccount.yaml": "components/bench-node/serviceaccount.yaml",
+	"cpu-model-label-policy.yaml":    "components/cpu-model-label/policy.yaml",
+	"cpu-model-label-rbac.yaml":      "components/cpu-model-label/rbac.yaml",
+}
+
+func TestReferenceFilesAreCopiesOfWhatKustomizeUses(t *testing.T) {
+	for name, source := range copies {
+		want, err := os.ReadFile(filepath.Join("..", source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(chart, "files", name)
+		if *update {
+			if err := os.WriteFile(path, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s is not deploy/%s, run make generate: %v", path, source, err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(chart, "files", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		if copies[filepath.Base(path)] == "" {
+			t.Errorf("%s is a copy of nothing", path)
+		}
+	}
+}

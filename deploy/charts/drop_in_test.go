@@ -1,0 +1,55 @@
+package charts
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func TestThePublishedControllerAndThisOneNeverRunTogether(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	deployments := kubernetes.NewForConfigOrDie(cluster.Config()).AppsV1().Deployments(namespace)
+	apply := func(input, file string) {
+		t.Helper()
+		must(t, input, "kubectl", "--kubeconfig", cluster.Kubeconfig, "apply", "-f", file)
+	}
+	apply("", "../testdata/published.yaml")
+	for _, tc := range []struct{ name, namespace, values string }{
+		{"beside it", namespace, ""},
+		{"in its place", namespace, "dropIn: {enabled: true}"},
+		{"in another namespace", "default", ""},
+	} {
+		const refused = "the published controller still runs as Deployment workload-resizer-system/workload-resizer-controller-manager: end it first"
+		_, err := run(t, tc.values, "helm", "install", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", tc.namespace, "--take-ownership", "--values", "-")
+		if err == nil || !strings.Contains(err.Error(), refused) {
+			t.Errorf("%s: got %v, want %q", tc.name, err, refused)
+		}
+	}
+	before, err := deployments.Get(t.Context(), "workload-resizer-controller-manager", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := rendered(t, namespace, "dropIn: {enabled: true}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(manifest, "-")
+	after, err := deployments.Get(t.Context(), before.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var containers []string
+	for _, container := range after.Spec.Template.Spec.Containers {
+		containers = append(containers, container.Name)
+	}
+	if after.UID != before.UID || !slices.Equal(containers, []string{"server"}) || after.Spec.Strategy.Type != "Recreate" {
+		t.Errorf("the Deployment has the containers %v and the strategy %s", containers, after.Spec.Strategy.Type)
+	}
+	// From then on, Helm may have it.
+	must(t, "", "helm", "install", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace, "--take-ownership", "--set", "dropIn.enabled=true", "--force-conflicts")
+}

@@ -1,0 +1,119 @@
+package charts
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// chart is the chart's directory.
+const chart = "workload-resizer"
+
+// run runs a program of bin/ with a Helm that knows nothing of this machine's user,
+// and returns what it prints. Errors have what it prints to standard error.
+func run(t *testing.T, input, name string, args ...string) (string, error) {
+	t.Helper()
+	path, err := localcluster.Binary(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
+	cmd.Env = append(os.Environ(), "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
+	if err := cmd.Run(); err != nil {
+		return stdout.String(), fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, stderr.String(), stdout.String())
+	}
+	return stdout.String(), nil
+}
+
+// must is run where an error fails the test.
+func must(t *testing.T, input, name string, args ...string) string {
+	t.Helper()
+	out, err := run(t, input, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// rendered is what the chart makes of YAML values in a namespace.
+func rendered(t *testing.T, namespace, values string) (string, error) {
+	t.Helper()
+	return run(t, values, "helm", "template", chart, chart, "--namespace", namespace, "--values", "-")
+}
+
+// kustomized is what kustomize makes of a directory of deploy with components.
+func kustomized(t *testing.T, resource string, components ...string) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	// kustomize wants paths that are relative.
+	relative := func(name string) string {
+		path, err := filepath.Rel(dir, filepath.Join(here, "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	kustomization := "resources: [" + relative(resource) + "]\ncomponents:\n"
+	for _, component := range components {
+		kustomization += "  - " + relative("components/"+component) + "\n"
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return must(t, "", "kubectl", "kustomize", dir)
+}
+
+// object is one of a manifest.
+type object = map[string]any
+
+// parsed has the objects of a manifest by apiVersion, kind, namespace and name.
+func parsed(t *testing.T, manifest string) map[string]object {
+	t.Helper()
+	objects := map[string]object{}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifest)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o object
+		// Strict, so that no key is there twice.
+		if err := yaml.UnmarshalStrict(document, &o); err != nil {
+			t.Fatalf("%v in\n%s", err, document)
+		}
+		if len(o) == 0 {
+			continue
+		}
+		metadata, _ := o["metadata"].(object)
+		key := fmt.Sprintf("%v %v %v/%v", o["apiVersion"], o["kind"], metadata["namespace"], metadata["name"])
+		if objects[key] != nil {
+			t.Errorf("there are two of %s", key)
+		}
+		objects[key] = o
+	}
+}
+
+const namespace = deploy.Namespace

@@ -1,0 +1,172 @@
+package charts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// kept are ConfigMaps that nobody could make again.
+var kept = []string{deploy.Overrides, deploy.Holds, deploy.BenchmarkRatios, deploy.SamplesPrefix + "0", deploy.SamplesPrefix + "15"}
+
+// written is what a server, and who writes the ratios, put into a cluster.
+type written struct {
+	client kubernetes.Interface
+}
+
+func (w written) put(t *testing.T) {
+	t.Helper()
+	maps := w.client.CoreV1().ConfigMaps(namespace)
+	for _, name := range append([]string{"workload-resizer-ca"}, kept...) {
+		cm, err := maps.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cm.Data = map[string]string{"key": name}
+		if _, err := maps.Update(t.Context(), cm, metav1.UpdateOptions{FieldManager: "workload-resizer"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secrets := w.client.CoreV1().Secrets(namespace)
+	secret, err := secrets.Get(t.Context(), "workload-resizer-tls", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret.Data = map[string][]byte{"tls.key": []byte("key")}
+	if _, err := secrets.Update(t.Context(), secret, metav1.UpdateOptions{FieldManager: "workload-resizer"}); err != nil {
+		t.Fatal(err)
+	}
+	ratios := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: deploy.ConfigMap}, Data: map[string]string{"config.yaml": "mine"}}
+	if _, err := maps.Create(t.Context(), ratios, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lost returns why not all that put has written is there; the certificate is
+// expected only where it is asked for.
+func (w written) lost(ctx context.Context, certificate bool) error {
+	names := append([]string{deploy.ConfigMap}, kept...)
+	if certificate {
+		names = append(names, "workload-resizer-ca")
+		secret, err := w.client.CoreV1().Secrets(namespace).Get(ctx, "workload-resizer-tls", metav1.GetOptions{})
+		if err != nil || string(secret.Data["tls.key"]) != "key" {
+			return fmt.Errorf("the certificate is gone: %w", err)
+		}
+	}
+	for _, name := range names {
+		cm, err := w.client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if cm.Data["key"] != name && cm.Data["config.yaml"] != "mine" {
+			return fmt.Errorf("%s has %v", name, cm.Data)
+		}
+	}
+	return nil
+}
+
+func TestWhatServersWroteOutlivesTheRelease(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	client := kubernetes.NewForConfigOrDie(cluster.Config())
+	helm := func(args ...string) string {
+		t.Helper()
+		return must(t, "", "helm", append(args, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace)...)
+	}
+	notes := helm("install", "mine", chart, "--create-namespace")
+	if !strings.Contains(notes, "kubectl -n "+namespace+" create configmap "+deploy.ConfigMap) {
+		t.Errorf("the notes do not tell how to make the ConfigMap with the ratios:\n%s", notes)
+	}
+	data := written{client: client}
+	data.put(t)
+	for _, step := range [][]string{
+		{"upgrade", "mine", chart, "--set", "replicas=3"},
+		{"upgrade", "mine", chart, "--set", "image.tag=v2", "--server-side=false"},
+		{"upgrade", "mine", chart, "--set", "replicas=4", "--force-conflicts", "--server-side=true"},
+		{"rollback", "mine", "1"},
+	} {
+		helm(step...)
+		if err := data.lost(t.Context(), true); err != nil {
+			t.Errorf("after helm %v: %v", step, err)
+		}
+	}
+	helm("uninstall", "mine", "--wait")
+	if err := data.lost(t.Context(), false); err != nil {
+		t.Errorf("after the uninstall: %v", err)
+	}
+	if _, err := client.CoreV1().Secrets(namespace).Get(t.Context(), "workload-resizer-tls", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the private key is still there: %v", err)
+	}
+	if _, err := client.RbacV1().ClusterRoles().Get(t.Context(), "workload-resizer", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the rights are still there: %v", err)
+	}
+	helm("install", "mine", chart, "--set", "state.keep=false")
+	if err := data.lost(t.Context(), false); err != nil {
+		t.Errorf("after it is installed again: %v", err)
+	}
+	helm("uninstall", "mine", "--wait")
+	for _, name := range kept {
+		if _, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+}
+
+func TestThereIsOneReleaseInACluster(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	install := func(release string) error {
+		const values = "benchNode: {enabled: true, labelNode: true}\nstampOriginals: {enabled: true}\nserviceAccount: {name: resizer}"
+		_, err := run(t, values, "helm", "install", release, chart, "--kubeconfig", cluster.Kubeconfig, "--create-namespace", "--namespace", release, "--values", "-")
+		return err
+	}
+	if err := install("one"); err != nil {
+		t.Fatal(err)
+	}
+	const refused = "exists and cannot be imported into the current release"
+	if err := install("two"); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("got %v, want %q", err, refused)
+	}
+	must(t, "", "helm", "uninstall", "one", "--kubeconfig", cluster.Kubeconfig, "--namespace", "one", "--wait")
+	if err := install("two"); err != nil {
+		t.Errorf("after the first is gone: %v", err)
+	}
+}
+
+func TestWhatHelmPrintsCanBeApplied(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	client := kubernetes.NewForConfigOrDie(cluster.Config())
+	manifest, err := rendered(t, namespace, "namespace: {create: true}\nbenchNode: {enabled: true, labelNode: true}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply := func() {
+		t.Helper()
+		must(t, manifest, "kubectl", "--kubeconfig", cluster.Kubeconfig, "apply", "-f", "-")
+	}
+	apply()
+	// In a namespace that takes only restricted ones.
+	localcluster.Eventually(t, "the pods of the Deployment to be made", func() error {
+		pods, err := client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=server"})
+		if err != nil {
+			return err
+		}
+		if len(pods.Items) != 2 {
+			return fmt.Errorf("there are %d", len(pods.Items))
+		}
+		return nil
+	})
+	data := written{client: client}
+	data.put(t)
+	apply()
+	if err := data.lost(t.Context(), true); err != nil {
+		t.Errorf("after it is applied again: %v", err)
+	}
+}

@@ -1,0 +1,106 @@
+package charts
+
+import (
+	"strings"
+	"testing"
+)
+
+const everything = `
+image: {repository: registry.example.com/resizer, digest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}
+namespace: {create: true}
+config: {name: speeds, content: "baselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n"}
+serviceAccount: {name: resizer}
+benchNode: {enabled: true, labelNode: true}
+stampOriginals: {enabled: true}
+tls: {mode: certManager}
+networkPolicy: {enabled: true}
+monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, dashboard: {enabled: true}}
+`
+
+func TestTheNamespaceOfTheReleaseIsHonouredEverywhere(t *testing.T) {
+	manifest, err := rendered(t, "elsewhere", everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := strings.Index(manifest, namespace); at >= 0 {
+		t.Errorf("the namespace of the manifests is still there:\n%s", manifest[max(at-300, 0):at+100])
+	}
+	clusterScoped := map[any]bool{"Namespace": true, "ClusterRole": true, "ClusterRoleBinding": true, "PriorityClass": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true}
+	for key, o := range parsed(t, manifest) {
+		want := any("elsewhere")
+		if clusterScoped[o["kind"]] {
+			want = nil
+		}
+		if got := o["metadata"].(object)["namespace"]; got != want {
+			t.Errorf("%s is in %v", key, got)
+		}
+	}
+}
+
+func TestTheNameOfTheServiceAccountIsHonouredEverywhere(t *testing.T) {
+	manifest, err := rendered(t, namespace, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, subjects := parsed(t, manifest), 0
+	for key, o := range objects {
+		for _, subject := range list(o["subjects"]) {
+			switch name := subject["name"]; name {
+			case "resizer":
+				subjects++
+			case "workload-resizer-bench-node":
+			default:
+				t.Errorf("%s is for %v", key, name)
+			}
+		}
+	}
+	if subjects != 2 {
+		t.Errorf("%d bindings are for the server, want those of its Role and ClusterRole", subjects)
+	}
+	if objects["v1 ServiceAccount "+namespace+"/resizer"] == nil || objects["v1 ServiceAccount "+namespace+"/workload-resizer"] != nil {
+		t.Error("the account is not the one that is named")
+	}
+	pod := objects["apps/v1 Deployment "+namespace+"/workload-resizer"]["spec"].(object)["template"].(object)["spec"].(object)
+	if pod["serviceAccountName"] != "resizer" {
+		t.Errorf("the server runs under %v", pod["serviceAccountName"])
+	}
+	for _, account := range strings.Split(manifest, "system:serviceaccount:"+namespace+":")[1:] {
+		if !strings.HasPrefix(account, "resizer") && !strings.HasPrefix(account, "workload-resizer-bench-node") {
+			t.Errorf("a policy is for %s", account[:40])
+		}
+	}
+}
+
+func TestTheConfigMapWithTheRatiosMayBeCalledOtherwise(t *testing.T) {
+	manifest, err := rendered(t, namespace, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(manifest, "workload-resizer-config") {
+		t.Error("the usual name is still there")
+	}
+	objects := parsed(t, manifest)
+	if data := objects["v1 ConfigMap "+namespace+"/speeds"]["data"].(object)["config.yaml"]; data != "baselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" {
+		t.Errorf("the configuration is %q", data)
+	}
+	readable := false
+	for _, rule := range list(objects["rbac.authorization.k8s.io/v1 Role "+namespace+"/workload-resizer"]["rules"]) {
+		for _, name := range anys(rule["resourceNames"]) {
+			readable = readable || name == "speeds"
+		}
+	}
+	if !readable {
+		t.Error("the server may not read it")
+	}
+}
+
+func anys(v any) []any { all, _ := v.([]any); return all }
+
+// list returns the objects of a list.
+func list(v any) []object {
+	var all []object
+	for _, entry := range anys(v) {
+		all = append(all, entry.(object))
+	}
+	return all
+}

@@ -1,0 +1,45 @@
+package charts
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What differs on purpose: kustomize makes the namespace and knows no uninstall.
+const asKustomize = "namespace: {create: true}\nstate: {keep: false}\n"
+
+func TestTheChartMakesWhatKustomizeMakes(t *testing.T) {
+	for _, tc := range []struct {
+		name, resource string
+		components     []string
+		values         string
+	}{
+		{name: "the base", resource: "base"},
+		{name: "the node agent", resource: "base", components: []string{"bench-node"}, values: "benchNode: {enabled: true}"},
+		{
+			name: "the node agent that labels its node", resource: "base", components: []string{"bench-node", "cpu-model-label"},
+			values: "benchNode: {enabled: true, labelNode: true}",
+		},
+		{name: "originals that the API server writes", resource: "base", components: []string{"stamp-originals"}, values: "stampOriginals: {enabled: true}"},
+		{name: "a network policy", resource: "base", components: []string{"network-policy"}, values: "networkPolicy: {enabled: true}"},
+		{name: "certificates by cert-manager", resource: "base", components: []string{"cert-manager"}, values: "tls: {mode: certManager}"},
+		{
+			name: "monitoring", resource: "base", components: []string{"monitoring"},
+			values: "monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, dashboard: {enabled: true}}",
+		},
+		{name: "high availability", resource: "overlays/high-availability", values: "replicas: 3"},
+		{name: "in place of the published controller", resource: "overlays/drop-in", values: "dropIn: {enabled: true}"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			manifest, err := rendered(t, namespace, asKustomize+tc.values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := parsed(t, kustomized(t, tc.resource, tc.components...))
+			if diff := cmp.Diff(want, parsed(t, manifest)); diff != "" {
+				t.Errorf("-kustomize +helm\n%s", diff)
+			}
+		})
+	}
+}

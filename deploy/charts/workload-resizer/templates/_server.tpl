@@ -1,0 +1,50 @@
+{{- define "workload-resizer.labels" -}}
+app.kubernetes.io/name: workload-resizer
+app.kubernetes.io/component: server
+{{- end }}
+
+{{- define "workload-resizer.image" -}}
+{{- with .Values.image }}
+{{- .repository }}
+{{- if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* The arguments of the server, as a list. */}}
+{{- define "workload-resizer.args" -}}
+{{- $tls := .Values.tls }}
+- serve
+- --grpc-bind-address=:7443
+- --http-bind-address=:8080
+{{- if eq $tls.mode "selfSigned" }}
+- --tls-self-signed
+{{- else }}
+- --tls-cert-file=/etc/workload-resizer/tls/tls.crt
+- --tls-private-key-file=/etc/workload-resizer/tls/tls.key
+{{- end }}
+- --log-format={{ .Values.log.format }}
+{{- with .Values.log.verbosity }}
+- --verbosity={{ int . }}
+{{- end }}
+{{- if ne .Release.Namespace "workload-resizer-system" }}
+- --config-namespace={{ .Release.Namespace }}
+{{- end }}
+{{- if ne .Values.config.name "workload-resizer-config" }}
+- --config-name={{ .Values.config.name }}
+{{- end }}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+- --tracing-endpoint={{ .endpoint }}
+- --tracing-sample-ratio={{ .sampleRatio }}
+{{- if .insecure }}
+- --tracing-insecure
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with .Values.pprof.bindAddress }}
+- --pprof-bind-address={{ . }}
+{{- end }}
+{{- range .Values.extraArgs }}
+- {{ . | quote }}
+{{- end }}
+{{- end }}

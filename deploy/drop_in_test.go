@@ -1,0 +1,137 @@
+package deploy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+const published = "workload-resizer-controller-manager"
+
+// TestDropIn is about the published controller, whose place ours takes.
+func TestDropIn(t *testing.T) {
+	cluster := localcluster.ForTest(t, "n2d=2")
+	admin := kubernetes.NewForConfigOrDie(cluster.Config())
+	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-f", "testdata/published.yaml")
+	before := rolledOut(t, admin, published)
+	config, err := admin.CoreV1().ConfigMaps(Namespace).Get(t.Context(), ConfigMap, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As it has one when it runs.
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "bc256639.workload-resizer.io"}}
+	if _, err := admin.CoordinationV1().Leases(Namespace).Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pods, err := admin.CoreV1().Pods(Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := admin.CoreV1().Pods(Namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: pods.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+
+	told := commands(t, "overlays/drop-in/kustomization.yaml")
+	if len(told) < 2 || !strings.HasPrefix(told[0], "kubectl apply -k ") {
+		t.Fatalf("the commands are %v", told)
+	}
+	shell(t, cluster, told[0])
+	after := rolledOut(t, admin, published)
+	if after.UID != before.UID {
+		t.Error("the Deployment is another one")
+	}
+	if containers := after.Spec.Template.Spec.Containers; len(containers) != 1 || containers[0].Name != "server" || len(containers[0].Command) > 0 {
+		t.Errorf("the containers are %v", containers)
+	}
+	checkNeverBoth(t, pods.Items, events, *after.Spec.Replicas)
+
+	for _, command := range told[1:] {
+		shell(t, cluster, command)
+	}
+	left := kubectl(t, "--kubeconfig", cluster.Kubeconfig, "get", "--no-headers", "-o", "name", "-n", Namespace, "serviceaccounts,services,roles,rolebindings,clusterroles,clusterrolebindings,leases")
+	for _, name := range []string{published, "leader-election", "manager-role", "bc256639"} {
+		if strings.Contains(left, name) {
+			t.Errorf("%s is still there:\n%s", name, left)
+		}
+	}
+	now, err := admin.CoreV1().ConfigMaps(Namespace).Get(t.Context(), ConfigMap, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now.ResourceVersion != config.ResourceVersion {
+		t.Errorf("the ConfigMap is %v, was %v", now.Data, config.Data)
+	}
+}
+
+// rolledOut waits until a Deployment has all of its pods, and no others.
+func rolledOut(t *testing.T, admin kubernetes.Interface, name string) *appsv1.Deployment {
+	t.Helper()
+	var d *appsv1.Deployment
+	localcluster.Eventually(t, name+" to be rolled out", func() (err error) {
+		d, err = admin.AppsV1().Deployments(Namespace).Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		want, is := *d.Spec.Replicas, d.Status
+		if is.ObservedGeneration != d.Generation || is.UpdatedReplicas != want || is.Replicas != want || is.AvailableReplicas != want {
+			return fmt.Errorf("its status is %v", is)
+		}
+		return nil
+	})
+	return d
+}
+
+// checkNeverBoth follows the pods from a first list on until as many of ours are
+// ready as there should be: while one of the published controller may run, there
+// is none of ours.
+func checkNeverBoth(t *testing.T, first []corev1.Pod, events watch.Interface, want int32) {
+	t.Helper()
+	there := map[string]*corev1.Pod{}
+	for i := range first {
+		there[first[i].Name] = &first[i]
+	}
+	if len(there) != 1 {
+		t.Fatalf("the published controller has %d pods", len(there))
+	}
+	for event := range events.ResultChan() {
+		pod, ok := event.Object.(*corev1.Pod)
+		if !ok {
+			t.Fatalf("the watch ended by %v", event.Object)
+		}
+		there[pod.Name] = pod
+		if event.Type == watch.Deleted {
+			delete(there, pod.Name)
+		}
+		theirs, ours, ready := 0, 0, int32(0)
+		for _, pod := range there {
+			switch {
+			case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+			case pod.Spec.Containers[0].Name == "manager":
+				theirs++
+			default:
+				ours++
+				if pod.Status.Phase == corev1.PodRunning {
+					ready++
+				}
+			}
+		}
+		if theirs > 0 && ours > 0 {
+			t.Fatalf("there are %d pods of the published controller and %d of ours at once", theirs, ours)
+		}
+		if ready == want {
+			return
+		}
+	}
+	t.Fatal("the watch ended before all of our pods ran")
+}

@@ -1,0 +1,121 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// meddler may write pods in every way but to resize them.
+const meddler = `
+apiVersion: v1
+kind: ServiceAccount
+metadata: { name: meddler, namespace: default }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: meddler }
+rules:
+  - { apiGroups: [""], resources: [pods, pods/status, pods/ephemeralcontainers], verbs: [get, patch, update] }
+  - { apiGroups: [""], resources: [pods/binding, bindings], verbs: [create] }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: { name: meddler }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: meddler }
+subjects:
+  - { kind: ServiceAccount, name: meddler, namespace: default }
+`
+
+// guarded is a cluster with the guard.
+type guarded struct {
+	admin, server, meddler kubernetes.Interface
+	count                  int
+}
+
+func as(t *testing.T, config *rest.Config, namespace, account string) kubernetes.Interface {
+	t.Helper()
+	path, err := localcluster.ServiceAccountKubeconfig(t.Context(), config, namespace, account, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.QPS = -1
+	return kubernetes.NewForConfigOrDie(own)
+}
+
+// patchPod patches a pod as the client. manager is the field manager, its own if it is empty.
+func patchPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, body, manager string, subresources ...string) error {
+	_, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, []byte(body), metav1.PatchOptions{FieldManager: manager}, subresources...)
+	return err
+}
+
+// pod creates a pod that runs on the node, or waits for one.
+func (g *guarded) pod(t *testing.T, node string) *corev1.Pod {
+	t.Helper()
+	g.count++
+	no := false
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("pod-%d", g.count)},
+		Spec: corev1.PodSpec{NodeName: node, AutomountServiceAccountToken: &no, SchedulerName: "nobody",
+			Containers: []corev1.Container{container("app", "1", "", "", "")}},
+	}
+	localcluster.Eventually(t, "the namespace's ServiceAccount", func() (err error) {
+		made, err := g.admin.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+		if err == nil {
+			pod = made
+		}
+		return err
+	})
+	if node == "" {
+		return pod
+	}
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", Resources: &pod.Spec.Containers[0].Resources, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	pod, err := g.admin.CoreV1().Pods(pod.Namespace).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+// sized is a pod that the server has sized.
+func (g *guarded) sized(t *testing.T) *corev1.Pod {
+	t.Helper()
+	pod := g.pod(t, "node")
+	for _, write := range []struct {
+		body         string
+		subresources []string
+	}{
+		{`{"metadata":{"annotations":{"` + contract.CPURequest.Key("app") + `":"1"}}}`, nil},
+		{`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"800m"}}}]}}`, []string{"resize"}},
+		{`{"metadata":{"annotations":{"` + contract.AppliedInstanceType + `":"n4"}}}`, nil},
+	} {
+		if _, err := g.server.CoreV1().Pods(pod.Namespace).Patch(t.Context(), pod.Name, types.StrategicMergePatchType, []byte(write.body), metav1.PatchOptions{FieldManager: contract.FieldManager}, write.subresources...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g.get(t, pod)
+}
+
+func (g *guarded) get(t *testing.T, pod *corev1.Pod) *corev1.Pod {
+	t.Helper()
+	pod, err := g.admin.CoreV1().Pods(pod.Namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}

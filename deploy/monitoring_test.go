@@ -1,0 +1,45 @@
+package deploy
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the PrometheusRule anew from the rule file")
+
+// The Prometheus operator wants the rules inside of an object, and kustomize cannot
+// put them there.
+func TestThePrometheusRuleIsTheRuleFile(t *testing.T) {
+	const file = "components/monitoring/prometheusrule.yaml"
+	rules, err := os.ReadFile("monitoring/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, found := strings.Cut(string(written), "\nspec:\n")
+	if !found {
+		t.Fatalf("%s has no spec", file)
+	}
+	var want strings.Builder
+	want.WriteString(head + "\nspec:\n")
+	for line := range strings.Lines(string(rules)) {
+		if strings.TrimSpace(line) != "" {
+			want.WriteString("  ")
+		}
+		want.WriteString(line)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(want.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(written) != want.String() {
+		t.Errorf("%s is not monitoring/alerts.yaml: run \"make generate\"", file)
+	}
+}

@@ -1,0 +1,76 @@
+package reconciler
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+func TestWhatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
+	container := func(originalCPU, cpu, originalMemory, memory int64) ContainerPlan {
+		var c ContainerPlan
+		c.Original = sizing.Container{CPU: sizing.Amount{Request: originalCPU}, Memory: sizing.Amount{Request: originalMemory}}
+		c.Current = sizing.Container{CPU: sizing.Amount{Request: cpu}, Memory: sizing.Amount{Request: memory}}
+		return c
+	}
+	aligned := func(containers ...ContainerPlan) *Plan { return &Plan{Decision: Align, Containers: containers} }
+	running, ended := &corev1.Pod{}, &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+		plan *Plan
+		want difference
+	}{
+		{"as written", running, aligned(container(1000, 1000, 64, 64)), difference{}},
+		{"less", running, aligned(container(1000, 800, 64, 60)), difference{freed: requests{200, 4}}},
+		{"more", running, aligned(container(1000, 1300, 64, 70)), difference{added: requests{300, 6}}},
+		{"cpu less, memory more", running, aligned(container(1000, 800, 64, 70)), difference{freed: requests{CPU: 200}, added: requests{Memory: 6}}},
+		{"containers are summed up before", running, aligned(container(1000, 800, 64, 64), container(100, 150, 64, 64)), difference{freed: requests{CPU: 150}}},
+		{"a resize that is still to be written does not count", running, &Plan{Decision: Resize, Containers: []ContainerPlan{container(1000, 1000, 64, 64)}}, difference{}},
+		{"a pod that has ended requests nothing", ended, aligned(container(1000, 800, 64, 60)), difference{}},
+		{"an original that is not known says nothing", running, aligned(container(0, 800, 0, 60)), difference{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := differenceOf(tc.pod, tc.plan); got != tc.want {
+				t.Errorf("%+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAPodThatIsLeftAloneCountsAsItWasSized(t *testing.T) {
+	p := pod(amounts{"800m", "", "1Gi", ""}, asResized, annotated(
+		"applied-instance-type", "n4", "original-cpu.app", "1", "original-memory.app", "1Gi"))
+	if got, want := differenceOf(p, &Plan{Decision: Skip}), (difference{freed: requests{CPU: 200}}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestTheTotalFollowsPodsAsTheyChangeAndGo(t *testing.T) {
+	l := newLedger(testMetrics())
+	note := func(name string, uid types.UID, cpu int64) {
+		plan := &Plan{Pod: types.NamespacedName{Name: name}, UID: uid, Decision: Align, Reasons: []Reason{{}}}
+		l.planned(plan, rules{}, difference{freed: requests{CPU: cpu}}, time.Time{})
+	}
+	total := func(step string, want int64) {
+		t.Helper()
+		if got := l.difference().freed.CPU; got != want {
+			t.Errorf("%s: %d, want %d", step, got, want)
+		}
+	}
+	note("a", "1", 200)
+	note("b", "1", 50)
+	total("two pods", 250)
+	note("a", "1", 300)
+	total("one is sized anew", 350)
+	l.beginAnew()
+	total("another replica led meanwhile", 350)
+	note("a", "2", 10)
+	total("its name belongs to another pod", 60)
+	l.forget(types.NamespacedName{Name: "b"})
+	total("a pod is gone", 10)
+}

@@ -1,0 +1,104 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// hangingEvents runs a reconciler whose events are never answered, with more of them
+// waiting than there is room for, and waits for its pods to be resized all the same.
+func (s *apiServer) hangingEvents(t *testing.T) {
+	n := s.node(t, "hanging-events")
+	released := make(chan struct{})
+	var hanging atomic.Int32
+	config := s.cluster.Config()
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if !strings.Contains(r.URL.Path, "/events") {
+				return next.RoundTrip(r)
+			}
+			hanging.Add(1)
+			<-released
+			return nil, errors.New("the connection is cut")
+		})
+	})
+	// Even one client for everything does not let them hold anything up.
+	client := kubernetes.NewForConfigOrDie(config)
+	events := NewEvents(client)
+	defer func() {
+		// What is left is not waited for: nobody will get it.
+		events.broadcaster.Shutdown()
+		close(released)
+	}()
+	store := ratios.NewStore(ratiotest.NewMemory("memory", ratios.Update{Layer: &ratios.Layer{
+		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
+	}}))
+	r, err := New(Config{
+		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: noHolds{},
+		Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Events:  events, Metrics: prometheus.NewRegistry(), Workers: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The recorder keeps a thousand.
+	const flood = 3000
+	for i := range flood {
+		events.pod(types.NamespacedName{Namespace: "default", Name: "flood"}, "", Reason{contract.ResizeFailed, fmt.Sprint(i)})
+	}
+	localcluster.Eventually(t, "events to hang", func() error {
+		if hanging.Load() == 0 {
+			return errors.New("none was sent")
+		}
+		return nil
+	})
+
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 2)
+	go func() { done <- store.Run(ctx) }()
+	go func() { done <- r.Run(ctx) }()
+	controller := true
+	ns := s.namespace(t)
+	var pods []*corev1.Pod
+	for i := range 5 {
+		pods = append(pods, s.podIn(t, ns, guaranteed, func(p *corev1.Pod) {
+			p.Name = fmt.Sprintf("pod-%d", i)
+			p.Spec.NodeName = n.Name
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}}
+		}))
+	}
+	for _, p := range pods {
+		localcluster.Eventually(t, p.Name+" to be resized", func() error {
+			p = s.get(t, p)
+			if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != "800m" || p.Annotations[contract.AppliedInstanceType] != "n4" {
+				return fmt.Errorf("it has %s, %v", got, p.Annotations)
+			}
+			return nil
+		})
+	}
+	if got := hanging.Load(); got != 1 {
+		t.Errorf("%d events are under way, want the one that hangs", got)
+	}
+	cancel()
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	}
+}

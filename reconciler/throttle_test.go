@@ -1,0 +1,55 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// throttle is a limiter whose rate a test can change.
+type throttle struct {
+	flowcontrol.RateLimiter
+	now atomic.Pointer[flowcontrol.RateLimiter]
+}
+
+func (l *throttle) set(qps float32) { l.use(newLimiter(qps, 1)) }
+
+func (l *throttle) use(limiter flowcontrol.RateLimiter) { l.now.Store(&limiter) }
+
+func (l *throttle) Wait(ctx context.Context) error { return (*l.now.Load()).Wait(ctx) }
+
+// gate is a limiter that lets nothing through until it is opened, and then all.
+type gate struct {
+	flowcontrol.RateLimiter
+	waiting atomic.Int64
+	opened  chan struct{}
+}
+
+func newGate() *gate { return &gate{opened: make(chan struct{})} }
+
+func (g *gate) Wait(ctx context.Context) error {
+	g.waiting.Add(1)
+	defer g.waiting.Add(-1)
+	select {
+	case <-g.opened:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// awaitWaiting waits until n writes wait before the gate.
+func (g *gate) awaitWaiting(t *testing.T, n int64) {
+	t.Helper()
+	localcluster.Eventually(t, fmt.Sprintf("%d writes to wait for their turn", n), func() error {
+		if got := g.waiting.Load(); got != n {
+			return fmt.Errorf("%d do", got)
+		}
+		return nil
+	})
+}

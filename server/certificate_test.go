@@ -1,0 +1,65 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+)
+
+// certificate is in the test's hands.
+type certificate struct {
+	ready, problem error
+	expiry         time.Time
+}
+
+func (c *certificate) Ready() error      { return c.ready }
+func (c *certificate) Problem() error    { return c.problem }
+func (c *certificate) Expiry() time.Time { return c.expiry }
+
+func TestProbesAndMetricsTellOfTheCertificate(t *testing.T) {
+	const metric = "\nworkload_resizer_tls_certificate_expiry_timestamp_seconds 1.7e+09\n"
+	expiry, why := time.Unix(1_700_000_000, 0), errors.New("Secret a/b is broken")
+	for _, tc := range []struct {
+		name        string
+		certificate Certificate
+		code        int
+		body        string
+		metric      bool
+	}{
+		{"none in plaintext", nil, http.StatusOK, "", false},
+		{"a good one", &certificate{expiry: expiry}, http.StatusOK, "", true},
+		{"the last good one", &certificate{problem: why, expiry: expiry}, http.StatusOK, "warning: the serving certificate is the last good one: Secret a/b is broken\n", true},
+		{"not yet one", &certificate{ready: why, problem: why}, http.StatusServiceUnavailable, "Secret a/b is broken\n", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
+			config := Config{
+				Ratios: store, Planner: &reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds}, Limits: DefaultLimits,
+				Metrics: prometheus.NewRegistry(), GRPC: listen(t), HTTP: listen(t), Certificate: tc.certificate,
+			}
+			r := &running{http: "http://" + config.HTTP.Addr().String()}
+			known := store.Watch()
+			run(t, store.Run, New(config).Run)
+			<-known
+			code, body := r.get(t, "/readyz")
+			if code == http.StatusOK {
+				_, body, _ = strings.Cut(body, "ratios: revision ")
+				_, body, _ = strings.Cut(body, "\n")
+			}
+			if code != tc.code || body != tc.body {
+				t.Errorf("/readyz is %d %q, want %d %q", code, body, tc.code, tc.body)
+			}
+			if _, body := r.get(t, "/metrics"); strings.Contains(body, metric) != tc.metric {
+				t.Errorf("/metrics has the expiry: %v, want %v\n%s", !tc.metric, tc.metric, body)
+			}
+		})
+	}
+}

@@ -1,0 +1,30 @@
+package server
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/server/access"
+)
+
+// newPprof serves profiles of the process to those who have the right to debug. It
+// listens apart from probes and metrics, which need no right.
+func newPprof(guard *access.Access) *http.Server {
+	mux := http.NewServeMux()
+	for path, serve := range map[string]http.HandlerFunc{
+		"/": pprof.Index, "/cmdline": pprof.Cmdline, "/profile": pprof.Profile, "/symbol": pprof.Symbol, "/trace": pprof.Trace,
+	} {
+		mux.HandleFunc(access.Pprof+path, serve)
+	}
+	return &http.Server{Handler: guard.Guard(access.Pprof, mux), ReadHeaderTimeout: 10 * time.Second}
+}
+
+// servePprof serves profiles as the API is served: encrypted if that is.
+func (s *Server) servePprof() error {
+	if s.config.TLS == nil {
+		return s.pprof.Serve(s.config.Pprof)
+	}
+	s.pprof.TLSConfig = s.config.TLS.Clone()
+	return s.pprof.ServeTLS(s.config.Pprof, "", "")
+}

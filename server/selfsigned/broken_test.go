@@ -1,0 +1,93 @@
+package selfsigned
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func testBroken(t *testing.T, admin kubernetes.Interface, log *buffer) {
+	o := newObjects(t, admin, "broken")
+	k, other := start(t, o.config(admin)), start(t, o.config(admin))
+	o.settled(k, other)
+	for _, tc := range []struct {
+		name, logged string
+		edit         func(map[string][]byte)
+	}{
+		{"the authority", "ca.crt cannot be read", func(d map[string][]byte) { d["ca.crt"] = []byte("nonsense") }},
+		{"the authority's key", "ca.key cannot be used", func(d map[string][]byte) { d["ca.key"] = []byte("nonsense") }},
+		{"the authority's key is another", "ca.key cannot be used: it is not the key of the first", func(d map[string][]byte) { d["ca.key"] = d["tls.key"] }},
+		{"no key of the authority", "ca.crt and ca.key are not both there", func(d map[string][]byte) { delete(d, "ca.key") }},
+		{"the certificate", "tls.crt cannot be read", func(d map[string][]byte) { d["tls.crt"] = []byte("nonsense") }},
+		{"the key is another", "tls.crt and tls.key cannot be used", func(d map[string][]byte) { d["tls.key"] = d["ca.key"] }},
+		{"everything is deleted", "Made a certificate authority", func(d map[string][]byte) { clear(d) }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			before := len(log.String())
+			o.edit(tc.edit)
+			if _, err := k.GetCertificate(nil); err != nil {
+				t.Error(err)
+			}
+			o.settled(k, other)
+			if logged := log.String()[before:]; !strings.Contains(logged, tc.logged) {
+				t.Errorf("the log says not %q:\n%s", tc.logged, logged)
+			}
+		})
+	}
+	t.Run("the published authorities", func(t *testing.T) {
+		cm, err := admin.CoreV1().ConfigMaps("default").Get(t.Context(), o.name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cm.Data["ca.crt"] = "nonsense"
+		if _, err := admin.CoreV1().ConfigMaps("default").Update(t.Context(), cm, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		o.settled(k, other)
+	})
+}
+
+func testForeign(t *testing.T, admin kubernetes.Interface) {
+	o := newObjects(t, admin, "foreign")
+	made, err := localcluster.ServingCertificate(t.TempDir(), host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := start(t, o.config(admin))
+	o.settled(k)
+	certificate, errCertificate := os.ReadFile(made.CertFile)
+	key, errKey := os.ReadFile(made.KeyFile)
+	if err := errors.Join(errCertificate, errKey); err != nil {
+		t.Fatal(err)
+	}
+	foreign := map[string][]byte{"ca.crt": certificate, "tls.crt": certificate, "tls.key": key}
+	o.edit(func(data map[string][]byte) {
+		clear(data)
+		maps.Copy(data, foreign)
+	})
+	localcluster.Eventually(t, "it says that the certificate is not its own", func() error {
+		if err := k.Problem(); !errors.Is(err, errForeign) {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+	if _, err := o.call(k, o.bundle()); err != nil {
+		t.Errorf("the last good certificate is not served: %v", err)
+	}
+	second := start(t, o.config(admin))
+	notReady(t, second, "left as it is")
+	if data := o.secret().Data; !reflect.DeepEqual(data, foreign) {
+		t.Errorf("the Secret was changed")
+	}
+	o.edit(func(data map[string][]byte) { clear(data) })
+	o.settled(k, second)
+}

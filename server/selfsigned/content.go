@@ -1,0 +1,152 @@
+package selfsigned
+
+import (
+	"crypto/ecdsa"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	certutil "k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+)
+
+// Keys of the Secret; the ConfigMap has the first.
+const (
+	authoritiesKey  = "ca.crt"
+	authorityKeyKey = "ca.key"
+	servingKey      = "tls.crt"
+	servingKeyKey   = "tls.key"
+)
+
+// content is what the Secret says.
+type content struct {
+	// authorities are to be trusted, the newest first; it signs.
+	authorities []*x509.Certificate
+	// key is the newest authority's, nil if it is not known.
+	key *ecdsa.PrivateKey
+	// serving is the certificate of the server, with its Leaf; nil if there is
+	// none that callers can verify. issuer is the authority that has signed it.
+	serving *tls.Certificate
+	issuer  *x509.Certificate
+}
+
+// errForeign tells that somebody else has made a certificate.
+var errForeign = errors.New("is not of this server, and is left as it is: delete the content of the Secret to have a new one made, " +
+	"or serve it from files by --tls-cert-file and --tls-private-key-file")
+
+// parse reads the content of the Secret. What cannot be used is missing in what it
+// returns, and the error says why; it is errForeign where nothing may be replaced.
+// trusted are authorities that were good before.
+func parse(data map[string][]byte, trusted []*x509.Certificate, now time.Time) (content, error) {
+	var c content
+	var faults []error
+	if pem := data[authoritiesKey]; len(pem) > 0 {
+		var err error
+		if c.authorities, err = certutil.ParseCertsPEM(pem); err != nil {
+			faults = append(faults, fmt.Errorf("%s cannot be read: %w", authoritiesKey, err))
+		}
+	}
+	for _, authority := range c.authorities {
+		if !authority.IsCA || authority.Subject.CommonName != authorityName {
+			return content{}, fmt.Errorf("%s: the authority %q %w", authoritiesKey, authority.Subject, errForeign)
+		}
+	}
+	if pem := data[authorityKeyKey]; len(pem) > 0 && len(c.authorities) > 0 {
+		if err := c.readKey(pem); err != nil {
+			faults = append(faults, fmt.Errorf("%s cannot be used: %w", authorityKeyKey, err))
+		}
+	} else if len(pem) > 0 || len(c.authorities) > 0 {
+		faults = append(faults, fmt.Errorf("%s and %s are not both there", authoritiesKey, authorityKeyKey))
+	}
+	if c.key == nil {
+		// Those whose certificates may still be served.
+		for _, authority := range trusted {
+			if !slices.ContainsFunc(c.authorities, authority.Equal) {
+				c.authorities = append(c.authorities, authority)
+			}
+		}
+	}
+	if len(data[servingKey])+len(data[servingKeyKey]) > 0 {
+		err := c.readServing(data[servingKey], data[servingKeyKey], now)
+		if errors.Is(err, errForeign) {
+			return content{}, err
+		}
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return c, errors.Join(faults...)
+}
+
+func (c *content) readKey(pem []byte) error {
+	parsed, err := keyutil.ParsePrivateKeyPEM(pem)
+	if err != nil {
+		return errors.New("it is no private key in PEM")
+	}
+	key, ok := parsed.(*ecdsa.PrivateKey)
+	if !ok || !key.PublicKey.Equal(c.authorities[0].PublicKey) {
+		return fmt.Errorf("it is not the key of the first certificate in %s", authoritiesKey)
+	}
+	c.key = key
+	return nil
+}
+
+func (c *content) readServing(certificate, key []byte, now time.Time) error {
+	chain, err := certutil.ParseCertsPEM(certificate)
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w", servingKey, err)
+	}
+	leaf := chain[0]
+	if leaf.Issuer.CommonName != authorityName {
+		return fmt.Errorf("%s: the certificate that %q has signed %w", servingKey, leaf.Issuer, errForeign)
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return fmt.Errorf("%s and %s cannot be used: %w", servingKey, servingKeyKey, err)
+	}
+	if !now.Before(leaf.NotAfter) {
+		return fmt.Errorf("%s has expired at %s", servingKey, leaf.NotAfter.Format(time.RFC3339))
+	}
+	for _, authority := range c.authorities {
+		if leaf.CheckSignatureFrom(authority) == nil {
+			c.serving, c.issuer = &pair, authority
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is of an authority that is not in %s", servingKey, authoritiesKey)
+}
+
+// bundle is what callers have to trust.
+func (c *content) bundle() ([]byte, error) {
+	pem, err := certutil.EncodeCertificates(c.authorities...)
+	if err != nil {
+		return nil, fmt.Errorf("encode the authorities: %w", err)
+	}
+	return pem, nil
+}
+
+// data is the content as the Secret has it.
+func (c *content) data() (map[string][]byte, error) {
+	authorities, err := c.bundle()
+	if err != nil {
+		return nil, err
+	}
+	key, err := keyutil.MarshalPrivateKeyToPEM(c.key)
+	if err != nil {
+		return nil, fmt.Errorf("encode the key of the authority: %w", err)
+	}
+	data := map[string][]byte{authoritiesKey: authorities, authorityKeyKey: key, servingKey: nil, servingKeyKey: nil}
+	if c.serving == nil {
+		return data, nil
+	}
+	if data[servingKey], err = certutil.EncodeCertificates(c.serving.Leaf); err != nil {
+		return nil, fmt.Errorf("encode the certificate: %w", err)
+	}
+	if data[servingKeyKey], err = keyutil.MarshalPrivateKeyToPEM(c.serving.PrivateKey); err != nil {
+		return nil, fmt.Errorf("encode the key of the certificate: %w", err)
+	}
+	return data, nil
+}

@@ -1,0 +1,100 @@
+package selfsigned
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func TestKeeper(t *testing.T) {
+	cluster := localcluster.ForTest(t, "")
+	config := cluster.Config()
+	admin := kubernetes.NewForConfigOrDie(config)
+	log := captureLog(t)
+
+	t.Run("over the years callers always trust what is served", func(t *testing.T) { testYears(t, config, admin) })
+	t.Run("replicas that begin at once end with one certificate", func(t *testing.T) {
+		o := newObjects(t, admin, "at-once")
+		var replicas []*Keeper
+		for range 4 {
+			replicas = append(replicas, start(t, o.config(admin)))
+		}
+		o.settled(replicas...)
+	})
+	t.Run("replicas with other names agree", func(t *testing.T) {
+		o := newObjects(t, admin, "names")
+		other := o.config(admin)
+		other.DNSNames = []string{"other.example.com"}
+		replicas := []*Keeper{start(t, o.config(admin)), start(t, other)}
+		o.settled(replicas...)
+		localcluster.Eventually(t, "the certificate is for both names", func() error {
+			leaf, err := o.call(replicas[0], o.bundle())
+			if err != nil {
+				return err
+			}
+			return errors.Join(leaf.VerifyHostname(host), leaf.VerifyHostname("other.example.com"))
+		})
+		o.settled(replicas...)
+	})
+	t.Run("what is broken by hand is replaced, and the last good is served meanwhile", func(t *testing.T) { testBroken(t, admin, log) })
+	t.Run("what somebody else has made is left alone", func(t *testing.T) { testForeign(t, admin) })
+	t.Run("what is missing is asked for", func(t *testing.T) { testMissing(t, admin) })
+	t.Run("a dry run writes nothing", func(t *testing.T) { testDryRun(t, admin) })
+	if strings.Contains(log.String(), "PRIVATE") {
+		t.Error("a private key is in the log")
+	}
+}
+
+// testYears runs two replicas with the rights of the manifests, which begin before
+// the API server answers.
+func testYears(t *testing.T, config *rest.Config, admin kubernetes.Interface) {
+	if err := localcluster.Apply(t.Context(), config, deploy.Base()...); err != nil {
+		t.Fatal(err)
+	}
+	proxy := localcluster.ProxyForTest(t, config, nil)
+	path, err := localcluster.ServiceAccountKubeconfig(t.Context(), config, deploy.Namespace, deploy.ServiceAccount, t.TempDir(), localcluster.WithServer(proxy.URL, proxy.CA))
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := kubernetes.NewForConfigOrDie(account)
+	o := &objects{t, admin, deploy.Namespace, "workload-resizer-tls", "workload-resizer-ca", testingclock.NewFakeClock(time.Now())}
+	if err := proxy.SetDown(true); err != nil {
+		t.Fatal(err)
+	}
+	replicas := []*Keeper{start(t, o.config(client)), start(t, o.config(client))}
+	notReady(t, replicas[0], "connection refused")
+	if err := proxy.SetDown(false); err != nil {
+		t.Fatal(err)
+	}
+	o.settled(replicas...)
+	first, before := o.bundle(), o.bundle()
+	bundles := map[string]bool{}
+	for end := o.clock.Now().Add(authorityLife * 3 / 4); o.clock.Now().Before(end); {
+		o.clock.Step(20 * 24 * time.Hour)
+		o.settled(replicas...)
+		for i, k := range replicas {
+			if _, err := o.call(k, before); err != nil {
+				t.Fatalf("at %s, replica %d cannot be verified by what was published 20 days before: %v", o.clock.Now(), i, err)
+			}
+		}
+		before = o.bundle()
+		bundles[before] = true
+	}
+	// The old authority; both; the new one.
+	if len(bundles) != 3 || before == first || strings.Count(before, "BEGIN") != 1 {
+		t.Errorf("there were %d bundles, the last has %d authorities", len(bundles), strings.Count(before, "BEGIN"))
+	}
+}

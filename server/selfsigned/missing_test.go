@@ -1,0 +1,73 @@
+package selfsigned
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func notReady(t *testing.T, k *Keeper, why string) {
+	t.Helper()
+	localcluster.Eventually(t, "it is not ready: "+why, func() error {
+		err := k.Ready()
+		if err == nil || !strings.Contains(err.Error(), why) {
+			return fmt.Errorf("got %w", err)
+		}
+		if _, err := k.GetCertificate(nil); err == nil {
+			return errors.New("it has a certificate")
+		}
+		return nil
+	})
+}
+
+func testMissing(t *testing.T, admin kubernetes.Interface) {
+	o := newObjects(t, admin, "missing")
+	remove := func() error {
+		return errors.Join(admin.CoreV1().Secrets("default").Delete(t.Context(), o.name, metav1.DeleteOptions{}),
+			admin.CoreV1().ConfigMaps("default").Delete(t.Context(), o.name, metav1.DeleteOptions{}))
+	}
+	if err := remove(); err != nil {
+		t.Fatal(err)
+	}
+	k := start(t, o.config(admin))
+	notReady(t, k, "Secret default/missing does not exist: apply deploy/base/tls.yaml")
+	o.createSecret()
+	notReady(t, k, "ConfigMap default/missing does not exist: apply deploy/base/tls.yaml")
+	o.createConfigMap()
+	o.settled(k)
+	served := o.bundle()
+	if err := remove(); err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "it says what is missing", func() error {
+		if err := k.Problem(); err == nil || !strings.Contains(err.Error(), "does not exist") {
+			return fmt.Errorf("got %w", err)
+		}
+		_, err := o.call(k, served)
+		return err
+	})
+}
+
+func testDryRun(t *testing.T, admin kubernetes.Interface) {
+	o := newObjects(t, admin, "dry")
+	config := o.config(admin)
+	config.DryRun = true
+	k := start(t, config)
+	localcluster.Eventually(t, "it has a certificate that nobody knows", func() error {
+		if err := k.Problem(); err == nil || !strings.Contains(err.Error(), "with --dry-run none is written") {
+			return fmt.Errorf("got %w", err)
+		}
+		return k.Ready()
+	})
+	if o.bundle() != "" || len(o.secret().Data) > 0 {
+		t.Error("it has written")
+	}
+	writer := start(t, o.config(admin))
+	o.settled(writer, k)
+}

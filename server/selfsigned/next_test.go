@@ -1,0 +1,72 @@
+package selfsigned
+
+import (
+	"testing"
+	"time"
+)
+
+// must ends the test where a certificate cannot be made.
+func must(t *testing.T) func(content, error) content {
+	return func(c content, err error) content {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+}
+
+func TestNothingIsServedThatWasNotPublishedBefore(t *testing.T) {
+	const day = 24 * time.Hour
+	begin := time.Unix(1_700_000_000, 0)
+	names := []string{host}
+	authority := must(t)(content{}.withAuthority(begin))
+	complete := must(t)(authority.withServing(names, begin))
+	keyless := complete
+	keyless.key = nil
+	// A second authority, when a third of the certificate's time is left.
+	late := begin.Add(50 * day)
+	moving := must(t)(complete.withAuthority(late))
+	moved := must(t)(moving.withServing(names, late.Add(2*day)))
+	for _, tc := range []struct {
+		name      string
+		content   content
+		published bool
+		after     time.Duration
+		want      step
+	}{
+		{"nothing at all", content{}, false, 0, renewAuthority},
+		{"an authority that is not published", authority, false, 0, publish},
+		{"the first authority signs as soon as it is published", authority, true, 0, renewServing},
+		{"all is well", complete, true, day, nothing},
+		{"what was published is gone", complete, false, day, publish},
+		{"a certificate before two thirds of its time", complete, true, 59 * day, nothing},
+		{"a certificate after two thirds of its time", complete, true, 60 * day, renewServing},
+		{"of an authority that callers know, even if it is not published now", complete, false, 60 * day, renewServing},
+		{"a key that is gone", keyless, true, day, renewAuthority},
+		{"an authority before two thirds of its time", authority, false, authorityLife/3*2 - day, publish},
+		{"an authority after two thirds of its time", complete, true, authorityLife / 3 * 2, renewAuthority},
+		{"a second authority is published first", moving, false, 50 * day, publish},
+		{"callers have a day to read it", moving, true, 50*day + settle - time.Hour, nothing},
+		{"and then it signs", moving, true, 50*day + settle, renewServing},
+		{"but not before it is published", moving, false, 80 * day, publish},
+		{"the old authority stays for a day", moved, true, 52*day + settle - time.Hour, nothing},
+		{"and goes then", moved, true, 52*day + settle, dropAuthorities},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.content.next(names, tc.published, begin.Add(tc.after)); got != tc.want {
+				t.Errorf("step %d, want %d", got, tc.want)
+			}
+		})
+	}
+	t.Run("another name", func(t *testing.T) {
+		if got := complete.next([]string{"other"}, true, begin); got != renewServing {
+			t.Errorf("step %d", got)
+		}
+	})
+	t.Run("a name less is no reason", func(t *testing.T) {
+		if got := complete.next(nil, true, begin); got != nothing {
+			t.Errorf("step %d", got)
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+const (
+	// filled is the namespace with the pods that are measured with, templates
+	// the one with what they are copies of.
+	filled, templates = "bench", "bench-templates"
+	// fastNodes is how many nodes of type fast there are.
+	fastNodes = 20
+	// creators is how many requests the harness has under way at once.
+	creators = 16
+)
+
+// cluster is a control plane without nodes, schedulers or controllers: what is
+// measured shares the machine with an API server and its etcd.
+type cluster struct {
+	*localcluster.Cluster
+	client *kubernetes.Clientset
+	// kubeconfig is that of the server's ServiceAccount, which the bare client
+	// has too.
+	kubeconfig string
+	dir        string
+}
+
+func up(ctx context.Context) (*cluster, error) {
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return nil, err
+	}
+	local, err := localcluster.Up(ctx, localcluster.Options{Dir: filepath.Join(dir, "cluster")})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	c := &cluster{Cluster: local, dir: dir}
+	if err := c.prepare(ctx); err != nil {
+		return nil, errors.Join(err, c.down())
+	}
+	return c, nil
+}
+
+func (c *cluster) down() error { return errors.Join(c.Down(), os.RemoveAll(c.dir)) }
+
+func (c *cluster) prepare(ctx context.Context) error {
+	// Controllers would take nodes for dead that no kubelet speaks for, and
+	// delete their pods.
+	for _, component := range []string{"kube-controller-manager", "kube-scheduler"} {
+		if err := c.Stop(ctx, component); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.client, err = kubernetes.NewForConfig(c.Config()); err != nil {
+		return fmt.Errorf("set up a client: %w", err)
+	}
+	if err := localcluster.Apply(ctx, c.Config(), append(deploy.Base(), deploy.AnnotationGuard())...); err != nil {
+		return err
+	}
+	if c.kubeconfig, err = localcluster.ServiceAccountKubeconfig(ctx, c.Config(), deploy.Namespace, deploy.ServiceAccount, c.dir); err != nil {
+		return err
+	}
+	for _, namespace := range []string{filled, templates} {
+		if _, err := c.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create a namespace: %w", err)
+		}
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "checkout"}}
+		if _, err := c.client.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create a ServiceAccount: %w", err)
+		}
+	}
+	return c.nodes(ctx, fast, fastNodes)
+}
+
+// nodes creates nodes of a type, called TYPE-0, TYPE-1 and so on, with room for
+// everything.
+func (c *cluster) nodes(ctx context.Context, nodeType string, count int) error {
+	size := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000"), corev1.ResourceMemory: resource.MustParse("100Ti"), corev1.ResourcePods: resource.MustParse("10000")}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(creators)
+	for i := range count {
+		group.Go(func() error {
+			node := &corev1.Node{
+				ObjectMeta: metav1.ObjectMeta{Name: nodeType + "-" + strconv.Itoa(i), Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}},
+				Status:     corev1.NodeStatus{Capacity: size, Allocatable: size},
+			}
+			if _, err := c.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
+				return fmt.Errorf("create a node: %w", err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// fill has so many copies of the templates be there, so many of them in each
+// workload, and waits until the API server shows them.
+func (c *cluster) fill(ctx context.Context, copies, nodes, workload int, names ...string) error {
+	binary, err := localcluster.Binary("testcluster")
+	if err != nil {
+		return err
+	}
+	args := []string{"fill", "--dir", c.Dir, "--namespace", filled, "--copies", strconv.Itoa(copies), "--nodes", strconv.Itoa(nodes), "--per-workload", strconv.Itoa(workload)}
+	for _, name := range names {
+		args = append(args, "--template", templates+"/"+name)
+	}
+	if said, err := exec.CommandContext(ctx, binary, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("fill the cluster with %d pods: %w: %s", copies, err, said)
+	}
+	for {
+		there, err := c.count(ctx)
+		if err != nil || there == copies {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %d pods: %w: there are %d", copies, context.Cause(ctx), there)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (c *cluster) count(ctx context.Context) (int, error) {
+	list, err := c.client.CoreV1().Pods(filled).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return 0, fmt.Errorf("count the pods: %w", err)
+	}
+	count := len(list.Items)
+	if list.RemainingItemCount != nil {
+		count += int(*list.RemainingItemCount)
+	}
+	return count, nil
+}
+
+// refresh fills the cluster with new pods in place of those that there are.
+func (c *cluster) refresh(ctx context.Context, copies int, name string) error {
+	if err := c.fill(ctx, 0, 0, 0); err != nil {
+		return err
+	}
+	return c.fill(ctx, copies, fastNodes, perWorkload, name)
+}
+
+// configure makes these ratios the ones in force.
+func (c *cluster) configure(ctx context.Context, ratios string) error {
+	return localcluster.Apply(ctx, c.Config(), fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":%q,"name":%q},"data":{"config.yaml":%q}}`, deploy.Namespace, deploy.ConfigMap, ratios))
+}
+
+// forget makes no ratios be in force, for a server that starts.
+func (c *cluster) forget(ctx context.Context) error {
+	err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(ctx, deploy.ConfigMap, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete the ratios: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// work is what a number of writes took: the time, and the CPU of who sent them and
+// of the API server with its etcd, in seconds.
+type work struct{ took, client, cluster float64 }
+
+// cpu is how many seconds of CPU the API server and etcd have taken.
+func (c *cluster) cpu() (float64, error) {
+	total := 0.0
+	for _, component := range []string{"kube-apiserver", "etcd"} {
+		content, err := os.ReadFile(filepath.Join(c.Dir, "run", component+".pid"))
+		if err != nil {
+			return 0, fmt.Errorf("find the process of %s: %w", component, err)
+		}
+		pid, err := strconv.Atoi(strings.Fields(string(content))[0])
+		if err != nil {
+			return 0, fmt.Errorf("find the process of %s: %w", component, err)
+		}
+		seconds, err := cpuOf(pid)
+		if err != nil {
+			return 0, err
+		}
+		total += seconds
+	}
+	return total, nil
+}
+
+func cpuOf(pid int) (float64, error) {
+	stat, err := statOf(pid)
+	return stat.CPUTime(), err
+}
+
+func statOf(pid int) (procfs.ProcStat, error) {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	return process.Stat()
+}
+
+const (
+	// resting is the share of a core below which the cluster is at rest, and
+	// restFor how long it is given for that.
+	resting = 0.2
+	restFor = 20 * time.Second
+)
+
+// rest waits until the cluster is done with what came before: pods that were
+// deleted, garbage, compaction.
+func (c *cluster) rest(ctx context.Context) error {
+	before, err := c.cpu()
+	if err != nil {
+		return err
+	}
+	for begin := time.Now(); time.Since(begin) < restFor; {
+		last := time.Now()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+		now, err := c.cpu()
+		if err != nil {
+			return err
+		}
+		if (now-before)/time.Since(last).Seconds() < resting {
+			return nil
+		}
+		before = now
+	}
+	return nil
+}
+
+// measure returns the work that is done by a process until do returns, which begins
+// when the cluster is at rest.
+func (c *cluster) measure(ctx context.Context, pid int, do func() error) (work, error) {
+	if err := c.rest(ctx); err != nil {
+		return work{}, err
+	}
+	before, err := c.cpu()
+	client, none := cpuOf(pid)
+	if err := errors.Join(err, none); err != nil {
+		return work{}, err
+	}
+	begin := time.Now()
+	if err := do(); err != nil {
+		return work{}, err
+	}
+	w := work{took: time.Since(begin).Seconds()}
+	after, err := c.cpu()
+	w.cluster = after - before
+	now, none := cpuOf(pid)
+	w.client = now - client
+	return w, errors.Join(err, none)
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// handoverWithin is how many seconds after SIGTERM the other is to lead.
+	handoverWithin = 2
+	// handoverRoom is how long one handover may take, the start of the next server
+	// included, until there are no pods left to start.
+	handoverRoom = 20 * time.Second
+)
+
+// asByDefault has the election go as it does where nobody says otherwise.
+var asByDefault = []string{"--leader-lease-duration=15s", "--leader-renew-deadline=10s", "--leader-retry-period=1s"}
+
+// handover measures how long after SIGTERM the other server leads, while pods are
+// being resized.
+func handover(ctx context.Context, b *bench) error {
+	if err := b.cluster.configure(ctx, ratios); err != nil {
+		return err
+	}
+	if err := b.waitingPods(ctx, b.handovers*int(handoverRoom.Seconds())*startsPerSecond); err != nil {
+		return err
+	}
+	coming, stop := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		stop(b.comingPods(coming))
+	}()
+	took, err := b.handOvers(coming)
+	stop(nil)
+	<-ended
+	if err != nil {
+		return err
+	}
+	b.report.tell("SIGTERM to the other leading, p50", median(took), "s")
+	b.report.tell("SIGTERM to the other leading, max", quantile(took, 1), "s").atMost(handoverWithin)
+	return nil
+}
+
+// comingPods starts pod after pod until ctx is done. That no pods are left is an
+// error.
+func (b *bench) comingPods(ctx context.Context) error {
+	list, err := b.cluster.client.CoreV1().Pods(filled).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list the pods: %w", err)
+	}
+	ticker := time.NewTicker(time.Second / startsPerSecond)
+	defer ticker.Stop()
+	for i := range list.Items {
+		if err := b.cluster.start(ctx, &list.Items[i]); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	return errors.New("no pods are left to start, handovers take too long")
+}
+
+// handOvers returns how many seconds each took.
+func (b *bench) handOvers(ctx context.Context) ([]float64, error) {
+	leader, err := b.candidate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { b.stop(leader) }()
+	var took []float64
+	for i := range b.handovers {
+		if err := leader.resizes(ctx); err != nil {
+			return nil, err
+		}
+		next, err := b.candidate(ctx)
+		if err != nil {
+			return nil, err
+		}
+		stopped := make(chan error, 1)
+		begin := time.Now()
+		go func() { stopped <- leader.Stop() }()
+		led := next.until(ctx, 5*time.Millisecond, "lead", isLeading)
+		took = append(took, time.Since(begin).Seconds())
+		err = <-stopped
+		leader = next
+		if err := errors.Join(led, err); err != nil {
+			return nil, err
+		}
+		b.say("handover %d of %d: %.2f s", i+1, b.handovers, took[i])
+	}
+	return took, leader.resizes(ctx)
+}
+
+// candidate starts a server and waits until it could lead.
+func (b *bench) candidate(ctx context.Context) (*server, error) {
+	s, err := b.cluster.serve(ctx, asByDefault...)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.WaitReady(ctx); err != nil {
+		b.stop(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+// resizes waits until the server has resized a pod.
+func (s *server) resizes(ctx context.Context) error {
+	return s.until(ctx, 50*time.Millisecond, "resize a pod", func(m metrics) bool {
+		return m.sum("workload_resizer_api_writes_total", "step", "applied", "code", "200") > 0
+	})
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// server is a server that runs.
+type server struct{ *localcluster.Server }
+
+// serve starts the server. It is not ready yet.
+func (c *cluster) serve(ctx context.Context, args ...string) (*server, error) {
+	return c.serveBy(ctx, c.kubeconfig, args...)
+}
+
+func (c *cluster) serveBy(ctx context.Context, kubeconfig string, args ...string) (*server, error) {
+	s, err := localcluster.StartServer(ctx, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: args})
+	if err != nil {
+		return nil, err
+	}
+	return &server{s}, nil
+}
+
+// metrics are what the server tells now.
+type metrics map[string]*dto.MetricFamily
+
+func (s *server) metrics(ctx context.Context) (metrics, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.HTTPAddress+"/metrics", nil)
+	if err != nil {
+		return nil, fmt.Errorf("read the server's metrics: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("read the server's metrics: %w", err)
+	}
+	defer answer.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the server's metrics: %w", err)
+	}
+	return families, nil
+}
+
+// sum adds up the series of a metric that have all these labels, as name, value,
+// …; of a histogram it adds up how often something was observed.
+func (m metrics) sum(name string, labels ...string) float64 {
+	total := 0.0
+	for _, series := range m[name].GetMetric() {
+		has := map[string]string{}
+		for _, label := range series.GetLabel() {
+			has[label.GetName()] = label.GetValue()
+		}
+		matches := true
+		for i := 0; i < len(labels); i += 2 {
+			matches = matches && has[labels[i]] == labels[i+1]
+		}
+		if matches {
+			total += series.GetCounter().GetValue() + series.GetGauge().GetValue() + float64(series.GetHistogram().GetSampleCount())
+		}
+	}
+	return total
+}
+
+// until asks the metrics until they are as wanted.
+func (s *server) until(ctx context.Context, every time.Duration, what string, wanted func(metrics) bool) error {
+	for {
+		// A server that only starts does not answer yet.
+		if m, err := s.metrics(ctx); err == nil && wanted(m) {
+			return nil
+		}
+		select {
+		case <-s.Done():
+			return fmt.Errorf("wait for the server to %s: it has ended: %s", what, localcluster.Tail(s.Log(), 20))
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the server to %s: %w: %s", what, context.Cause(ctx), localcluster.Tail(s.Log(), 20))
+		case <-time.After(every):
+		}
+	}
+}
+
+// leads waits until the server has read the cluster and leads.
+func (s *server) leads(ctx context.Context) error {
+	return s.until(ctx, 50*time.Millisecond, "lead", isLeading)
+}
+
+func isLeading(m metrics) bool { return m.sum("workload_resizer_leading") == 1 }
+
+// settled waits until the server has had nothing to plan for so long, and returns
+// what it tells then.
+func (s *server) settled(ctx context.Context, quiet time.Duration) (metrics, error) {
+	var settled metrics
+	plans, since := -1.0, time.Now()
+	err := s.until(ctx, 100*time.Millisecond, "have nothing left to plan", func(m metrics) bool {
+		if now := m.sum(plansCounted); now != plans || m.sum("workload_resizer_queue_depth") > 0 {
+			plans, since = now, time.Now()
+		}
+		settled = m
+		return time.Since(since) >= quiet
+	})
+	return settled, err
+}
+
+// plansCounted is the metric that counts plans.
+const plansCounted = "workload_resizer_plan_seconds"
+
+// rss is how many bytes of memory the server has.
+func (s *server) rss() (float64, error) {
+	stat, err := statOf(s.PID())
+	return float64(stat.ResidentMemory()), err
+}
+
+// heap is how many bytes of the server's heap are in use after a garbage
+// collection. With the default GOGC, the next one is due at twice that. The server
+// collects by itself every two minutes, and sooner if it has something to do: that
+// is to answer.
+func (s *server) heap(ctx context.Context) (float64, error) {
+	const collected = "go_memstats_last_gc_time_seconds"
+	var live float64
+	first, count := 0.0, 0
+	// The first collection may have begun before.
+	err := s.until(ctx, 0, "collect garbage", func(m metrics) bool {
+		if at := m.sum(collected); at != first {
+			first = at
+			count++
+		}
+		live = m.sum("go_memstats_next_gc_bytes") / 2
+		return count > 2
+	})
+	return live, err
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+const (
+	// idleAfter is how long the server has had nothing to do when it counts as idle.
+	idleAfter = 5 * time.Second
+	// glance is how long the idle server is looked at where no target asks for it.
+	glance = 10 * time.Second
+)
+
+// quietServer starts a server that has nothing to write, and returns it when it has
+// planned all pods.
+func (b *bench) quietServer(ctx context.Context, pods int) (*server, error) {
+	s, err := b.cluster.serve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = s.WaitReady(ctx)
+	if err == nil {
+		err = s.planned(ctx, pods)
+	}
+	if err != nil {
+		b.stop(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+// quietCost measures a server that has nothing to write: its start, what it does
+// when that is over, and its memory.
+func (b *bench) quietCost(ctx context.Context, pods int) (*cost, error) {
+	begin := time.Now()
+	s, err := b.cluster.serve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.stop(s)
+	if err := s.WaitReady(ctx); err != nil {
+		return nil, err
+	}
+	c := &cost{ready: time.Since(begin).Seconds()}
+	cpu, err := cpuOf(s.PID())
+	if err != nil {
+		return nil, err
+	}
+	b.report.tell(fmt.Sprintf("CPU from start to ready, %d pods", pods), cpu, "s")
+	if err := s.planned(ctx, pods); err != nil {
+		return nil, err
+	}
+	if err := b.idle(ctx, s, pods); err != nil {
+		return nil, err
+	}
+	if c.heap, err = s.heap(ctx); err != nil {
+		return nil, err
+	}
+	if c.rss, err = s.rss(); err != nil {
+		return nil, err
+	}
+	b.say("  ready after %.1f s, heap %.1f MiB, RSS %.1f MiB", c.ready, c.heap/mib, c.rss/mib)
+	return c, nil
+}
+
+// planned waits until all pods, and the templates, were planned, and none of them
+// needs a write.
+func (s *server) planned(ctx context.Context, pods int) error {
+	if err := s.until(ctx, 100*time.Millisecond, "plan all pods", func(m metrics) bool {
+		return m.sum("workload_resizer_pods") == float64(pods+quietTypes)
+	}); err != nil {
+		return err
+	}
+	m, err := s.metrics(ctx)
+	if err != nil {
+		return err
+	}
+	if writes := m.sum("workload_resizer_api_writes_total"); writes > 0 {
+		return fmt.Errorf("quiet pods were written %v times", writes)
+	}
+	return nil
+}
+
+// idle measures what the server does while nothing happens.
+func (b *bench) idle(ctx context.Context, s *server, pods int) error {
+	quietFor := min(b.quietFor, glance)
+	if pods == b.quiet {
+		quietFor = b.quietFor
+	}
+	if _, err := s.settled(ctx, idleAfter); err != nil {
+		return err
+	}
+	before, err := cpuOf(s.PID())
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(quietFor):
+	}
+	after, err := cpuOf(s.PID())
+	line := b.report.tell(fmt.Sprintf("idle CPU, %d pods", pods), 100*(after-before)/quietFor.Seconds(), "% of a core")
+	if pods == b.quiet {
+		line.atMost(1)
+	}
+	return err
+}
+
+// startRequests counts what a server asks of the API server until it is ready.
+func (b *bench) startRequests(ctx context.Context, pods int) error {
+	proxy, err := localcluster.StartProxy(b.cluster.Config(), nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := proxy.SetDown(true); err != nil {
+			b.say("the proxy did not end in order: %v", err)
+		}
+	}()
+	var requests atomic.Int64
+	proxy.Interfere(func(*http.Request) localcluster.Action {
+		requests.Add(1)
+		return localcluster.Forward
+	})
+	dir, err := os.MkdirTemp(b.cluster.dir, "proxy-")
+	if err != nil {
+		return err
+	}
+	kubeconfig, err := localcluster.ServiceAccountKubeconfig(ctx, b.cluster.Config(), deploy.Namespace, deploy.ServiceAccount, dir, localcluster.WithServer(proxy.URL, proxy.CA))
+	if err != nil {
+		return err
+	}
+	s, err := b.cluster.serveBy(ctx, kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer b.stop(s)
+	if err := s.WaitReady(ctx); err != nil {
+		return err
+	}
+	if err := s.planned(ctx, pods); err != nil {
+		return err
+	}
+	// A request per pod would be so many; a hundredth of that is none.
+	line := b.report.tell(fmt.Sprintf("API requests until ready, %d pods", pods), float64(requests.Load())+float64(proxy.Writes()), "requests")
+	if pods >= b.quiet {
+		line.atMost(float64(pods) / 100)
+	}
+	return nil
+}
+
+// changeCost returns how many seconds of CPU a change of one node type's ratio takes
+// of a server that plans and does not write.
+func (b *bench) changeCost(ctx context.Context, pods int) (float64, error) {
+	s, err := b.cluster.serve(ctx, "--dry-run")
+	if err != nil {
+		return 0, err
+	}
+	defer b.stop(s)
+	if err := s.WaitReady(ctx); err != nil {
+		return 0, err
+	}
+	if err := s.planned(ctx, pods); err != nil {
+		return 0, err
+	}
+	before, err := s.settled(ctx, time.Second)
+	if err != nil {
+		return 0, err
+	}
+	begun, err := cpuOf(s.PID())
+	if err != nil {
+		return 0, err
+	}
+	if err := b.cluster.configure(ctx, quietRatios(changedPerf)); err != nil {
+		return 0, err
+	}
+	affected := float64(pods/quietTypes + 1)
+	if err := s.until(ctx, 250*time.Millisecond, "plan the pods of one node type", func(m metrics) bool {
+		return m.sum("workload_resizer_pods", "decision", "resize") >= affected
+	}); err != nil {
+		return 0, err
+	}
+	ended, err := cpuOf(s.PID())
+	if err != nil {
+		return 0, err
+	}
+	// Pods that are planned without need may come later.
+	after, err := s.settled(ctx, time.Second)
+	if err != nil {
+		return 0, err
+	}
+	b.report.tell(fmt.Sprintf("CPU per change of 1 of %d ratios, %d pods", quietTypes, pods), ended-begun, "s")
+	b.report.compare(fmt.Sprintf("plans per change of 1 of %d ratios, %d pods", quietTypes, pods), after.sum(plansCounted)-before.sum(plansCounted), affected, "plans").atMost(1)
+	return ended - begun, b.cluster.configure(ctx, quietRatios(unchangedPerf))
+}

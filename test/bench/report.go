@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+)
+
+// line is one thing that was measured.
+type line struct {
+	Name string `json:"name"`
+	// Ours and Reference are in Unit; what has no reference has none.
+	Ours      float64  `json:"ours"`
+	Reference *float64 `json:"reference,omitempty"`
+	// Ratio is ours / reference; of several rounds, in which ours and reference are
+	// medians, the median of the rounds' ratios.
+	Ratio *float64 `json:"ratio,omitempty"`
+	Unit  string   `json:"unit"`
+	// Target is what is to be reached, of the ratio if there is one and of ours
+	// otherwise, and Met whether it is; what is only told has none.
+	Target string `json:"target,omitempty"`
+	Met    *bool  `json:"met,omitempty"`
+}
+
+// report is all that was measured.
+type report struct{ lines []line }
+
+// tell adds something that has neither a reference nor a target.
+func (r *report) tell(name string, ours float64, unit string) *line {
+	r.lines = append(r.lines, line{Name: name, Ours: ours, Unit: unit})
+	return &r.lines[len(r.lines)-1]
+}
+
+// compare adds something beside its reference.
+func (r *report) compare(name string, ours, reference float64, unit string) *line {
+	l := r.tell(name, ours, unit)
+	ratio := ours / reference
+	l.Reference, l.Ratio = &reference, &ratio
+	return l
+}
+
+// compareRounds adds something that was measured in rounds, each beside its reference.
+func (r *report) compareRounds(name string, ours, reference []float64, unit string) *line {
+	ratios := make([]float64, len(ours))
+	for i := range ours {
+		ratios[i] = ours[i] / reference[i]
+	}
+	l := r.compare(name, median(ours), median(reference), unit)
+	*l.Ratio = median(ratios)
+	return l
+}
+
+func (l *line) value() float64 {
+	if l.Ratio != nil {
+		return *l.Ratio
+	}
+	return l.Ours
+}
+
+func (l *line) atLeast(target float64) { l.aim("≥ ", target, l.value() >= target) }
+func (l *line) atMost(target float64)  { l.aim("≤ ", target, l.value() <= target) }
+
+func (l *line) aim(sign string, target float64, met bool) {
+	l.Target, l.Met = sign+number(target), &met
+}
+
+// number shows three digits that count.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', max(3, digits(v)), 64) }
+
+func digits(v float64) int { return len(strconv.FormatInt(int64(v), 10)) }
+
+func (r *report) print(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tOURS\tREFERENCE\tRATIO\tUNIT\tTARGET\tMET")
+	for i := range r.lines {
+		l := &r.lines[i]
+		reference, ratio, met := "-", "-", "-"
+		if l.Reference != nil {
+			reference, ratio = number(*l.Reference), number(*l.Ratio)
+		}
+		if l.Met != nil {
+			met = map[bool]string{true: "yes", false: "no"}[*l.Met]
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, number(l.Ours), reference, ratio, l.Unit, l.Target, met)
+	}
+	return table.Flush()
+}
+
+func (r *report) write(path string) error {
+	content, err := json.MarshalIndent(r.lines, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the figures: %w", err)
+	}
+	if err := os.WriteFile(path, append(content, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the figures: %w", err)
+	}
+	return nil
+}
+
+// quantile returns the value that a share of all values does not exceed.
+func quantile(values []float64, share float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
+}
+
+// median returns the value in the middle, or the mean of the two there.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}

@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// serverName is what the certificate of the Deployment's servers is for.
+const serverName = "workload-resizer." + deploy.Namespace + ".svc"
+
+// quickLease has a replica taken over from within seconds.
+var quickLease = []string{"--leader-lease-duration=3s", "--leader-renew-deadline=2s", "--leader-retry-period=500ms"}
+
+// install applies what users apply. Nothing runs in the pods of this cluster, so
+// once they do as pods, the Deployment is scaled down, and its servers are started
+// as its containers would be.
+func (c *cluster) install(t *testing.T) {
+	t.Helper()
+	if err := c.Install(t.Context(), "deploy/base", deploy.Namespace, "workload-resizer"); err != nil {
+		t.Fatal(err)
+	}
+
+	// Whoever asks in the journeys may do everything, and see every pod.
+	const people, name = "default", "operator"
+	for _, role := range []string{"workload-resizer-admin", "view"} {
+		if _, err := c.client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "e2e-" + name + "-" + role},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: people, Name: name}},
+		}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.apply(t, fmt.Appendf(nil, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: %s, namespace: %s}\n", name, people))
+	c.operator = c.tokenFile(t, people, name, nil)
+}
+
+// start starts a server as the Deployment's container would be, but for what the
+// options add.
+func (c *cluster) start(t *testing.T, options localcluster.ServerOptions) *server {
+	t.Helper()
+	container, err := localcluster.NewContainer(t.Context(), c.Config(), deploy.Namespace, "workload-resizer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := container.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	options.Container = container
+	s := &server{Server: localcluster.ServerForTest(t, options)}
+	ca := c.authority(t)
+	s.connection = []string{"--server", s.GRPCAddress, "--certificate-authority", ca, "--tls-server-name", serverName, "--token-file", c.operator}
+	if s.api, err = client.Dial(s.GRPCAddress, client.WithCAFile(ca), client.WithServerName(serverName), client.WithTokenFile(c.operator)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.api.Close() })
+	return s
+}
+
+// authority returns a file with the authority that callers are told to trust.
+func (c *cluster) authority(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ca.crt")
+	localcluster.Eventually(t, "the authority to be told", func() error {
+		return localcluster.WriteAuthority(t.Context(), c.client, deploy.Namespace, "workload-resizer-ca", path)
+	})
+	return path
+}
+
+// trust has callers trust another authority until the test is over.
+func (c *cluster) trust(t *testing.T, ca []byte) {
+	t.Helper()
+	before, err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), "workload-resizer-ca", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(data map[string]string) {
+		t.Helper()
+		ctx := context.WithoutCancel(t.Context())
+		cm, err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Get(ctx, "workload-resizer-ca", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cm.Data = data
+		if _, err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Update(ctx, cm, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(map[string]string{"ca.crt": string(ca)})
+	t.Cleanup(func() { set(before.Data) })
+}

@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// asDeployed has the election go as it does by default: what is asked here is how
+// long that takes.
+var asDeployed = []string{"--leader-lease-duration", "15s", "--leader-renew-deadline", "10s", "--leader-retry-period", "1s", "--log-format", "json"}
+
+// lease is how long a replica waits for a leader that gives nothing up. A handover is
+// to be within two seconds, which the log tells: here a machine may be busy with other
+// tests.
+const lease = 15 * time.Second
+
+// podWrites are when the replicas wrote to pods.
+type podWrites struct {
+	mu          sync.Mutex
+	first, last map[int]time.Time
+}
+
+func (w *podWrites) add(replica int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last[replica] = time.Now()
+	if w.first[replica].IsZero() {
+		w.first[replica] = w.last[replica]
+	}
+}
+
+func (w *podWrites) of(replica int) (first, last time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.first[replica], w.last[replica]
+}
+
+// candidate is a replica whose writes are noted.
+type candidate struct {
+	*server
+	number int
+	log    *journal
+}
+
+func (p *plane) candidate(t *testing.T, number int, writes *podWrites) *candidate {
+	t.Helper()
+	proxy := localcluster.ProxyForTest(t, p.Config(), func(localcluster.Write) localcluster.Action {
+		writes.add(number)
+		return localcluster.Forward
+	})
+	log := &journal{}
+	s := localcluster.ServerForTest(t, localcluster.ServerOptions{
+		Kubeconfig: p.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)), Args: append(asDeployed, ownedByNodes...), Log: log,
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	if err := s.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	api, err := client.Dial(s.GRPCAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	return &candidate{&server{Server: s, api: api}, number, log}
+}
+
+// TestALeaderThatIsAskedToEndHandsOver while pods come all the time.
+func TestALeaderThatIsAskedToEndHandsOver(t *testing.T) {
+	const handovers, podsPerSecond = 10, 25
+	p := newPlane(t)
+	writes := &podWrites{first: map[int]time.Time{}, last: map[int]time.Time{}}
+	leader := p.candidate(t, 0, writes)
+	localcluster.Eventually(t, "the first replica to lead", func() error { return leading(t, leader) })
+
+	coming, stop := context.WithCancel(t.Context())
+	var created int
+	ended := make(chan error, 1)
+	go func() {
+		every := time.NewTicker(time.Second / podsPerSecond)
+		defer every.Stop()
+		for coming.Err() == nil {
+			if err := p.create(t.Context(), fmt.Sprintf("pod-%d", created), "n4"); err != nil {
+				ended <- err
+				return
+			}
+			created++
+			<-every.C
+		}
+		ended <- nil
+	}()
+
+	all := []*candidate{leader}
+	for i := range handovers {
+		next := p.candidate(t, i+1, writes)
+		all = append(all, next)
+		p.handOver(t, leader, next, writes)
+		leader = next
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "all pods to be resized once, by one replica", func() error {
+		lines := 0
+		for _, c := range all {
+			lines += len(c.log.lines(`"msg":"Pod resized"`))
+		}
+		if lines != created {
+			return fmt.Errorf("%d resizes of %d pods", lines, created)
+		}
+		return nil
+	})
+	seen := map[string]int{}
+	for _, c := range all {
+		for _, line := range c.log.lines(`"msg":"Pod resized"`) {
+			pod := podOf(t, line)
+			if by, twice := seen[pod]; twice {
+				t.Errorf("pod %s was resized by replica %d and by replica %d", pod, by, c.number)
+			}
+			seen[pod] = c.number
+		}
+	}
+}
+
+// handOver asks the leader to end.
+func (p *plane) handOver(t *testing.T, leader, next *candidate, writes *podWrites) {
+	t.Helper()
+	nextHolder := p.nextHolder(t)
+	asked := time.Now()
+	stopped := make(chan error, 1)
+	go func() { stopped <- leader.Stop() }()
+	ctx, cancel := context.WithTimeout(t.Context(), lease)
+	defer cancel()
+	// Who waits for the lease to be over takes it from the one before, not from nobody.
+	if holder, err := nextHolder(ctx); err != nil || holder != "" {
+		t.Fatalf("%v after SIGTERM, %q has the Lease, which replica %d was to give up: %v", time.Since(asked), holder, leader.number, err)
+	}
+	given := time.Since(asked).Round(time.Millisecond)
+	poll := func(ctx context.Context, what string, done func() bool) time.Duration {
+		if err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(context.Context) (bool, error) { return done(), nil }); err != nil {
+			t.Fatalf("%v after SIGTERM, replica %d %s not: %v", time.Since(asked), next.number, what, err)
+		}
+		return time.Since(asked).Round(time.Millisecond)
+	}
+	led := poll(ctx, "leads", func() bool { return leads(t, next.server) })
+	// Where it still tells, the one before must not lead any more.
+	if families, err := leader.Metrics(t.Context()); err == nil {
+		if value, err := families.Sum("workload_resizer_leading", nil); err != nil || value != 0 {
+			t.Errorf("replica %d leads %v when replica %d does (%v)", leader.number, value, next.number, err)
+		}
+	}
+	patient, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	wrote := poll(patient, "writes", func() bool { first, _ := writes.of(next.number); return !first.IsZero() })
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	first, _ := writes.of(next.number)
+	if _, last := writes.of(leader.number); !last.Before(first) {
+		t.Errorf("replica %d wrote %v after the first write of replica %d", leader.number, last.Sub(first), next.number)
+	}
+	t.Logf("replica %d gives the Lease up %v after SIGTERM, replica %d leads after %v, and writes after %v; the process ended after %v", leader.number, given, next.number, led, wrote, time.Since(asked).Round(time.Millisecond))
+}
+
+func leading(t *testing.T, c *candidate) error {
+	if !leads(t, c.server) {
+		return fmt.Errorf("replica %d does not lead", c.number)
+	}
+	return nil
+}

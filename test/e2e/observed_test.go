@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// observed is a server on a plane, and what it tells of itself.
+type observed struct {
+	*plane
+	server    *localcluster.Server
+	log       *journal
+	collector *collector
+}
+
+// The pods of the test, by node type.
+var observedPods = map[string]int{"n4": 20, "n2d": 5, "x9": 3}
+
+// TestWhatAServerTellsOfItsWork runs a server with all there is to observe it by.
+func TestWhatAServerTellsOfItsWork(t *testing.T) {
+	p := newPlane(t)
+	o := &observed{plane: p, log: &journal{}, collector: newCollector(t)}
+	o.server = localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: p.serviceAccount(t), Log: o.log, Args: append([]string{
+		"--log-format", "json", "--tracing-endpoint", o.collector.address, "--tracing-insecure",
+	}, ownedByNodes...)})
+	for nodeType, count := range observedPods {
+		for i := range count {
+			if err := p.create(t.Context(), fmt.Sprintf("%s-%d", nodeType, i), nodeType); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// n4's are given other sizes, n2d's are right as they are, x9's are left alone.
+	localcluster.Eventually(t, "pods to be resized", func() error {
+		if lines := o.log.lines(`"msg":"Pod resized"`); len(lines) < observedPods["n4"] {
+			return fmt.Errorf("%d are", len(lines))
+		}
+		return nil
+	})
+	t.Run("metrics agree with plans", o.metricsAgree)
+	t.Run("labels have few values", o.labelsAreClosed)
+	t.Run("the log has one line for each pod that is resized", o.oneLineEach)
+	t.Run("a trace tells of a pod from the queue to its last write", o.traces)
+}
+
+func (o *observed) metricsAgree(t *testing.T) {
+	api, err := client.Dial(o.server.GRPCAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	s := &server{Server: o.server, api: api}
+	localcluster.Eventually(t, "metrics to agree with plans", func() error {
+		freed := resourceSum{}
+		for _, plan := range s.plans(t, metav1.NamespaceDefault) {
+			for _, c := range plan.GetContainers() {
+				freed.add(t, c.GetOriginal().GetRequests(), c.GetCurrent().GetRequests())
+			}
+		}
+		families, err := o.server.Metrics(t.Context())
+		if err != nil {
+			return err
+		}
+		n4 := float64(observedPods["n4"])
+		var errs []error
+		for _, want := range []struct {
+			name   string
+			labels prometheus.Labels
+			value  float64
+		}{
+			{"workload_resizer_resizes_total", prometheus.Labels{"result": "resized", "reason": ""}, n4},
+			{"workload_resizer_resizes_total", prometheus.Labels{"result": "failed"}, 0},
+			{"workload_resizer_settle_seconds", nil, n4},
+			{"workload_resizer_api_write_seconds", prometheus.Labels{"step": "resize"}, n4},
+			{"workload_resizer_requested_change_cores", prometheus.Labels{"direction": "freed"}, freed.cores},
+			{"workload_resizer_requested_change_cores", prometheus.Labels{"direction": "freed"}, n4 * 0.2},
+			{"workload_resizer_requested_change_cores", prometheus.Labels{"direction": "added"}, 0},
+			{"workload_resizer_requested_change_bytes", prometheus.Labels{"direction": "freed"}, freed.bytes},
+			{"workload_resizer_ratio", prometheus.Labels{"node_type": "n4", "resource": "cpu", "source": "configmap"}, 1.25},
+			{"workload_resizer_queue_depth", nil, 0},
+			{"workload_resizer_leading", nil, 1},
+		} {
+			got, err := families.Sum(want.name, want.labels)
+			if err == nil && (got < want.value-1e-9 || got > want.value+1e-9) {
+				err = fmt.Errorf("%s with %v is %v, want %v", want.name, want.labels, got, want.value)
+			}
+			errs = append(errs, err)
+		}
+		for _, name := range []string{"workload_resizer_plan_seconds", "workload_resizer_queue_seconds"} {
+			if seen, err := families.Sum(name, nil); err != nil || seen < n4 {
+				errs = append(errs, fmt.Errorf("%s has seen %v pods, %w", name, seen, err))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// labelsAreClosed checks that no label of ours can grow with the cluster.
+func (o *observed) labelsAreClosed(t *testing.T) {
+	families, err := o.server.Metrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := []string{""}
+	for _, info := range contract.Reasons() {
+		reasons = append(reasons, string(info.Reason))
+	}
+	closed := map[string][]string{
+		"reason": reasons, "result": {"resized", "refused", "failed"}, "decision": {"resize", "aligned", "skip"},
+		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark"},
+		"step":      {"originals", "resize", "applied", "record", "putBack", "restore", "clean", "preview"},
+		"code":      {"0", "200", "403", "404", "409", "422", "429", "500", "503"},
+		"node_type": {"n2d", "n4"}, // Those of the table; x9 is a node's.
+	}
+	for name, family := range families {
+		if !strings.HasPrefix(name, "workload_resizer_") {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if !slices.Contains(closed[l.GetName()], l.GetValue()) {
+					t.Errorf("%s has the label %s=%q", name, l.GetName(), l.GetValue())
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/test/statuswriter"
+)
+
+// plane is a control plane whose nodes are objects alone, and ratios for n2d, the
+// baseline, and n4.
+type plane struct {
+	*cluster
+	nodes map[string]*corev1.Node
+}
+
+func newPlane(t *testing.T) *plane {
+	t.Helper()
+	p := &plane{newCluster(localcluster.ForTest(t, "")), map[string]*corev1.Node{}}
+	p.apply(t, append(deploy.Base(), []byte(planeConfig))...)
+	for _, nodeType := range []string{"n2d", "n4", "x9"} {
+		most := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100000"), corev1.ResourceMemory: resource.MustParse("100Ti"), corev1.ResourcePods: resource.MustParse("10000")}
+		node, err := p.client.CoreV1().Nodes().Create(t.Context(), &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: nodeType, Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}},
+			Status:     corev1.NodeStatus{Allocatable: most, Capacity: most},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.nodes[nodeType] = node
+	}
+	statuswriter.Start(t, p.Config(), statuswriter.Options{})
+	localcluster.Eventually(t, "pods to be created, for which the namespace needs a ServiceAccount", func() error {
+		_, err := p.client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(t.Context(), "default", metav1.GetOptions{})
+		return err
+	})
+	return p
+}
+
+const planeConfig = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: workload-resizer-config, namespace: workload-resizer-system}
+data:
+  config.yaml: |
+    baselineNodeType: n2d
+    nodeTypes:
+      n2d: {cpuPerf: 1, memPerf: 1}
+      n4: {cpuPerf: 1.25, memPerf: 1}
+`
+
+// ownedByNodes has pods resized that plane creates: their controller is their node,
+// as any real object will do.
+var ownedByNodes = []string{"--owner-kinds", "Node"}
+
+// create creates a pod with a core and a gibibyte on the node of this type.
+func (p *plane) create(ctx context.Context, name, nodeType string) error {
+	controller, no, node := true, false, p.nodes[nodeType]
+	_, err := p.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            name,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID, Controller: &controller}},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: node.Name, AutomountServiceAccountToken: &no,
+			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi"),
+			}}}},
+		},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// journal keeps what a server logs.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
+
+// lines returns those with a text.
+func (j *journal) lines(with string) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var found []string
+	for line := range strings.Lines(j.text.String()) {
+		if strings.Contains(line, with) {
+			found = append(found, line)
+		}
+	}
+	return found
+}

@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// TestProfilesAreForAdmins with the certificate of the API, on a port of their own.
+func TestProfilesAreForAdmins(t *testing.T) {
+	p := newPlane(t)
+	p.namespace(t, "people")
+	cert, err := localcluster.ServingCertificate(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := localcluster.FreeAddress("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.serveSecured(t, cert, "--pprof-bind-address", address)
+	url := "https://" + address + "/debug/pprof/"
+	for _, tc := range []struct {
+		who, token string
+		status     int
+		says       string
+	}{
+		{"an admin", p.person(t, "people", "admin", "workload-resizer-admin"), http.StatusOK, "goroutine"},
+		{"an editor", p.person(t, "people", "editor", "workload-resizer-editor"), http.StatusForbidden, "workload-resizer-admin"},
+		{"a viewer", p.person(t, "people", "viewer", "workload-resizer-viewer"), http.StatusForbidden, "workload-resizer-admin"},
+		{"nobody known", "", http.StatusUnauthorized, "give a token"},
+		{"a bad token", cert.CertFile, http.StatusUnauthorized, ""},
+	} {
+		t.Run(tc.who, func(t *testing.T) {
+			for _, path := range []string{"", "heap", "cmdline"} {
+				status, body := download(t, cert.CertFile, tc.token, url+path)
+				if status != tc.status || path == "" && !strings.Contains(body, tc.says) {
+					t.Errorf("%q: %d, %s", path, status, body)
+				}
+			}
+		})
+	}
+	t.Run("denials on the API are counted by method and code", func(t *testing.T) {
+		if _, err := dialSecured(t, s.GRPCAddress, cert.CertFile, p.tokenFile(t, "people", "default", nil)).Resizes().GetStatus(context.WithoutCancel(t.Context()), nil); err == nil {
+			t.Fatal("a caller without rights is answered")
+		}
+		families, err := s.Metrics(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := families.Sum("grpc_server_handled_total", prometheus.Labels{"grpc_method": "GetStatus", "grpc_code": "PermissionDenied"}); err != nil || got != 1 {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+	t.Run("not on the port of probes", func(t *testing.T) {
+		response, err := http.Get("http://" + s.HTTPAddress + "/debug/pprof/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusNotFound {
+			t.Errorf("status %d", response.StatusCode)
+		}
+	})
+}

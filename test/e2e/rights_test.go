@@ -1,0 +1,194 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// serverUser is whom the API server takes the Deployment's servers for.
+const serverUser = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
+
+// auditPolicy returns a file with the policy to log what the servers ask for.
+func auditPolicy(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "audit.json")
+	policy := fmt.Sprintf(`{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata", "users": [%q]}, {"level": "None"}]}`, serverUser)
+	if err := os.WriteFile(path, []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// right is one thing that somebody may do. The zero value of name and namespace
+// stands for all of them.
+type right struct{ verb, group, resource, name, namespace string }
+
+func (r right) String() string {
+	return fmt.Sprintf("%s %s %s in %s", r.verb, strings.TrimSuffix(r.resource+"."+r.group, "."), either(r.name, "of any name"), either(r.namespace, "all namespaces"))
+}
+
+func either(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// covers tells that a right allows what was asked for.
+func (r right) covers(asked right) bool {
+	return r.verb == asked.verb && r.group == asked.group && r.resource == asked.resource &&
+		(r.name == "" || r.name == asked.name) && (r.namespace == "" || r.namespace == asked.namespace)
+}
+
+// listsInPages starts a server that reads lists as it has to where the API server is
+// older than WatchList. With it, lists are watches, and nothing is listed.
+func (c *cluster) listsInPages(t *testing.T) {
+	s := c.start(t, localcluster.ServerOptions{Env: []string{"KUBE_FEATURE_WatchListClient=false"}, Args: quickLease}).ready(t)
+	c.awaitSettled(t, s, ns)
+	if err := s.Stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+// rightsUsed compares what the servers were allowed to do with what they asked for in
+// all the journeys before.
+func (c *cluster) rightsUsed(t *testing.T) {
+	allowed, forbidden := c.audited(t)
+	granted := c.granted(t)
+	for what, uri := range forbidden {
+		// An API server that starts forbids everything until it has read the roles.
+		if !slices.ContainsFunc(granted, func(r right) bool { return r.covers(what) }) {
+			t.Errorf("the server was not allowed to %v: %s", what, uri)
+		}
+	}
+	for what, uri := range allowed {
+		if !slices.ContainsFunc(granted, func(r right) bool { return r.covers(what) }) {
+			t.Errorf("the server may %v, and none of its roles says so: %s", what, uri)
+		}
+	}
+	for _, r := range granted {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(allowed)), r.covers) {
+			t.Errorf("the server was never seen to %v: take that right away in deploy/base/rbac.yaml, or show in a journey what it is for", r)
+		}
+	}
+}
+
+// granted are the rights that any binding gives to the server.
+func (c *cluster) granted(t *testing.T) []right {
+	t.Helper()
+	isServer := func(s rbacv1.Subject) bool {
+		return s.Kind == rbacv1.ServiceAccountKind && s.Namespace == deploy.Namespace && s.Name == deploy.ServiceAccount
+	}
+	rbac := c.client.RbacV1()
+	var all []right
+	everywhere, err := rbac.ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, binding := range everywhere.Items {
+		if slices.ContainsFunc(binding.Subjects, isServer) {
+			all = append(all, c.rules(t, binding.RoleRef, "")...)
+		}
+	}
+	somewhere, err := rbac.RoleBindings("").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, binding := range somewhere.Items {
+		if slices.ContainsFunc(binding.Subjects, isServer) {
+			all = append(all, c.rules(t, binding.RoleRef, binding.Namespace)...)
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("no binding gives the server anything")
+	}
+	return all
+}
+
+// rules are the rights of a role, one for each combination.
+func (c *cluster) rules(t *testing.T, ref rbacv1.RoleRef, namespace string) []right {
+	t.Helper()
+	var rules []rbacv1.PolicyRule
+	var err error
+	if ref.Kind == "ClusterRole" {
+		role, notFound := c.client.RbacV1().ClusterRoles().Get(t.Context(), ref.Name, metav1.GetOptions{})
+		rules, err = role.Rules, notFound
+	} else {
+		role, notFound := c.client.RbacV1().Roles(namespace).Get(t.Context(), ref.Name, metav1.GetOptions{})
+		rules, err = role.Rules, notFound
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []right
+	for _, rule := range rules {
+		names := rule.ResourceNames
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					for _, name := range names {
+						all = append(all, right{verb, group, resource, name, namespace})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// audited reads from the audit log what the servers did and what was forbidden to
+// them, each with one of the requests. What is no resource, as the list of the kinds
+// that there are, is left out where it was allowed: every user may ask that.
+func (c *cluster) audited(t *testing.T) (allowed, forbidden map[right]string) {
+	t.Helper()
+	file, err := os.Open(c.LogFile("audit"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	allowed, forbidden = map[right]string{}, map[right]string{}
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		var event struct {
+			Verb, RequestURI string
+			ObjectRef        struct{ APIGroup, Resource, Subresource, Name, Namespace string }
+			Annotations      map[string]string
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			t.Fatalf("%v in %s", err, lines.Text())
+		}
+		ref := event.ObjectRef
+		what := right{event.Verb, ref.APIGroup, strings.TrimSuffix(ref.Resource+"/"+ref.Subresource, "/"), ref.Name, ref.Namespace}
+		switch event.Annotations["authorization.k8s.io/decision"] {
+		case "forbid":
+			forbidden[what] = event.RequestURI
+		case "allow":
+			if ref.Resource != "" {
+				allowed[what] = event.RequestURI
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if len(allowed) == 0 {
+		t.Fatal("the audit log has nothing of the server")
+	}
+	return allowed, forbidden
+}

@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func (o *observed) traces(t *testing.T) {
+	var ours map[string][]*tracev1.Span
+	localcluster.Eventually(t, "a trace of each pod that was written to or spoken of", func() error {
+		ours = map[string][]*tracev1.Span{}
+		for _, spans := range o.collector.traces() {
+			for _, span := range spans {
+				if span.GetName() == "reconcile pod" {
+					ours[attribute(span, "k8s.pod.name")+" "+attribute(span, "workload_resizer.reason")] = spans
+				}
+			}
+		}
+		for nodeType, count := range observedPods {
+			reason := map[string]string{"n4": "Resized", "n2d": "AlreadyAligned", "x9": "UnknownNodeType"}[nodeType]
+			for i := range count {
+				if of := fmt.Sprintf("%s-%d %s", nodeType, i, reason); ours[of] == nil {
+					return fmt.Errorf("there is none of %s, but %q", of, slices.Sorted(maps.Keys(ours)))
+				}
+			}
+		}
+		return nil
+	})
+	spans := ours["n4-0 Resized"]
+	var root *tracev1.Span
+	names := []string{}
+	for _, span := range spans {
+		if span.GetName() == "reconcile pod" {
+			root = span
+		}
+	}
+	slices.SortFunc(spans, func(a, b *tracev1.Span) int { return int(a.GetStartTimeUnixNano()) - int(b.GetStartTimeUnixNano()) })
+	for _, span := range spans {
+		names = append(names, span.GetName())
+		if span != root && string(span.GetParentSpanId()) != string(root.GetSpanId()) {
+			t.Errorf("%s is not below the root", span.GetName())
+		}
+		if span.GetStartTimeUnixNano() < root.GetStartTimeUnixNano() || span.GetEndTimeUnixNano() > root.GetEndTimeUnixNano() {
+			t.Errorf("%s is not within the root", span.GetName())
+		}
+	}
+	if diff := cmp.Diff([]string{"reconcile pod", "plan", "write originals", "write resize", "write applied"}, names); diff != "" {
+		t.Errorf("spans: %s", diff)
+	}
+	for key, want := range map[string]string{"k8s.namespace.name": "default", "k8s.node.name": "n4", "workload_resizer.node_type": "n4", "workload_resizer.decision": "resize"} {
+		if got := attribute(root, key); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+	if events := root.GetEvents(); len(events) != 1 || events[0].GetName() != "Resized" {
+		t.Errorf("events %v", events)
+	}
+}
+
+// TestACollectorThatCannotBeReachedIsNoMatter to anything but its traces.
+func TestACollectorThatCannotBeReachedIsNoMatter(t *testing.T) {
+	p := newPlane(t)
+	nobody, err := localcluster.FreeAddress("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &journal{}
+	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: p.serviceAccount(t), Log: log, Args: append([]string{
+		"--tracing-endpoint", nobody, "--tracing-insecure",
+	}, ownedByNodes...)})
+	if err := p.create(t.Context(), "web", "n4"); err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "the pod to be resized", func() error {
+		if len(log.lines("Pod resized")) == 0 {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+	// That fails if it takes longer than a server may.
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+	if lines := log.lines("Traces are not sent"); len(lines) != 1 {
+		t.Errorf("it says %q", lines)
+	}
+}

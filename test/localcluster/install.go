@@ -1,0 +1,93 @@
+package localcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Install applies a kustomization, a folder of the repository, as users do, and waits
+// until a Deployment of it has its pods, all of them ready. Nothing runs in the pods
+// of this cluster: then the Deployment is scaled down, and NewContainer makes what
+// its servers are started with.
+func (c *Cluster) Install(ctx context.Context, kustomization, namespace, deployment string) error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(c.Config())
+	if err != nil {
+		return err
+	}
+	if err := c.kubectl(ctx, "apply", "-k", filepath.Join(root, kustomization)); err != nil {
+		return err
+	}
+	if err := awaitReplicas(ctx, client, namespace, deployment); err != nil {
+		return err
+	}
+	if err := c.kubectl(ctx, "-n", namespace, "scale", "deployment", deployment, "--replicas=0"); err != nil {
+		return err
+	}
+	return awaitReplicas(ctx, client, namespace, deployment)
+}
+
+// kubectl runs kubectl as the cluster's administrator.
+func (c *Cluster) kubectl(ctx context.Context, args ...string) error {
+	kubectl, err := Binary("kubectl")
+	if err != nil {
+		return err
+	}
+	if out, err := exec.CommandContext(ctx, kubectl, append([]string{"--kubeconfig", c.Kubeconfig}, args...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl %q: %w: %s", args, err, out)
+	}
+	return nil
+}
+
+// awaitReplicas waits until a Deployment has the pods that it is to have, all ready.
+func awaitReplicas(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, Patience, true, func(ctx context.Context) (bool, error) {
+		last = hasReplicas(ctx, client, namespace, name)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the pods of Deployment %s/%s: %w", namespace, name, errors.Join(err, last))
+	}
+	return nil
+}
+
+func hasReplicas(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+	d, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(d.Spec.Selector)})
+	if err != nil {
+		return err
+	}
+	if want := int(*d.Spec.Replicas); len(pods.Items) != want || int(d.Status.ReadyReplicas) != want {
+		return fmt.Errorf("there are %d, not %d, and its status is %v", len(pods.Items), want, d.Status)
+	}
+	return nil
+}
+
+// WriteAuthority writes the authority that a ConfigMap tells callers to trust, its key
+// ca.crt, into a file. It is an error that there is none yet.
+func WriteAuthority(ctx context.Context, client kubernetes.Interface, namespace, configMap, path string) error {
+	cm, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, configMap, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if cm.Data["ca.crt"] == "" {
+		return fmt.Errorf("ConfigMap %s/%s has no ca.crt", namespace, configMap)
+	}
+	return os.WriteFile(path, []byte(cm.Data["ca.crt"]), 0o600)
+}

@@ -1,0 +1,103 @@
+package monitoring
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func (s *scene) scraped(t *testing.T) {
+	localcluster.Eventually(t, "the target to be up", func() error {
+		targets, err := s.prometheus.Targets(t.Context())
+		if err != nil {
+			return err
+		}
+		if len(targets.Active) != 1 || targets.Active[0].Health != promv1.HealthGood {
+			return fmt.Errorf("the targets are %+v", targets.Active)
+		}
+		return nil
+	})
+}
+
+// figures compares once all pods have their sizes and the nodes have carried them out.
+func (s *scene) figures(t *testing.T) {
+	localcluster.Eventually(t, "Prometheus to have the figures of the server", func() error {
+		status, err := s.api.Status(t.Context())
+		if err != nil {
+			return err
+		}
+		aligned := int64(0)
+		for _, count := range status.GetPods() {
+			decision := strings.ToLower(strings.TrimPrefix(count.GetDecision().String(), "DECISION_"))
+			if count.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
+				return fmt.Errorf("%d pods are still to be resized", count.GetPods())
+			}
+			if count.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED {
+				aligned += count.GetPods()
+			}
+			err := s.shows(t, float64(count.GetPods()), `workload_resizer_pods{decision=%q,reason=%q}`, decision, count.GetCode())
+			if err != nil {
+				return err
+			}
+		}
+		if aligned == 0 {
+			return fmt.Errorf("no pod is aligned: %v", status.GetPods())
+		}
+		freed, err := s.coresFreed(t)
+		if err != nil {
+			return err
+		}
+		if freed == 0 {
+			return fmt.Errorf("no pod gave cores back")
+		}
+		return s.shows(t, freed, `workload_resizer_requested_change_cores{direction="freed"}`)
+	})
+}
+
+// coresFreed is by how much pods ask for less than what is kept of their originals.
+func (s *scene) coresFreed(t *testing.T) (cores float64, err error) {
+	pods, err := s.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		return 0, err
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		for _, c := range pod.Spec.Containers {
+			text, ok := contract.CPURequest.In(pod.Annotations, c.Name)
+			if !ok {
+				continue
+			}
+			original, err := resource.ParseQuantity(text)
+			if err != nil {
+				return 0, err
+			}
+			cores += max(0, original.AsApproximateFloat64()-c.Resources.Requests.Cpu().AsApproximateFloat64())
+		}
+	}
+	return cores, nil
+}
+
+// shows returns an error if a query of Prometheus does not give this one value.
+func (s *scene) shows(t *testing.T, want float64, format string, args ...any) error {
+	query := fmt.Sprintf(format, args...)
+	value, _, _, err := s.prometheus.Query(t.Context(), query, time.Now())
+	if err != nil {
+		return err
+	}
+	vector, ok := value.(model.Vector)
+	if !ok || len(vector) != 1 || math.Abs(float64(vector[0].Value)-want) > 1e-6 {
+		return fmt.Errorf("%s is %v, want %v", query, value, want)
+	}
+	return nil
+}

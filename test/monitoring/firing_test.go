@@ -1,0 +1,105 @@
+package monitoring
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// expiring fires all the time: the server's certificate is one of a day.
+const expiring = "WorkloadResizerCertificateExpiring"
+
+// quiet looks at rules that were evaluated since they had metrics of a resize.
+func (s *scene) quiet(t *testing.T) {
+	s.awaitFiring(t, expiring) // No server has just been started.
+	begin := time.Now()
+	localcluster.Eventually(t, "all rules to be evaluated", func() error {
+		result, err := s.prometheus.Rules(t.Context(), nil)
+		if err != nil {
+			return err
+		}
+		count := 0
+		for _, group := range result.Groups {
+			for _, rule := range group.Rules {
+				a, ok := rule.(promv1.AlertingRule)
+				if !ok {
+					return fmt.Errorf("%v is no alert", rule)
+				}
+				if a.LastEvaluation.Before(begin) || a.Health != promv1.RuleHealthGood || a.LastError != "" {
+					return fmt.Errorf("%s was evaluated at %v: %s %s", a.Name, a.LastEvaluation, a.Health, a.LastError)
+				}
+				count++
+			}
+		}
+		if want := len(alerts(t)); count != want {
+			return fmt.Errorf("%d of %d rules are there", count, want)
+		}
+		return nil
+	})
+	s.awaitFiring(t, expiring)
+	s.firedOnly(t, begin, expiring)
+}
+
+func (s *scene) brokenConfig(t *testing.T) {
+	begin := time.Now()
+	broken := strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: fast", 1)
+	s.apply(t, []byte(broken))
+	for _, a := range s.awaitFiring(t, expiring, "WorkloadResizerRatioSourceUnhealthy") {
+		if a.Labels["alertname"] != expiring && a.Labels["source"] != "configmap" {
+			t.Errorf("it tells of %v", a.Labels)
+		}
+		for name, text := range a.Annotations {
+			if strings.ContainsAny(string(text), "{}<>") {
+				t.Errorf("the %s of %s is %q", name, a.Labels["alertname"], text)
+			}
+		}
+	}
+	s.apply(t, deploy.SampleConfig())
+	s.awaitFiring(t, expiring)
+	s.firedOnly(t, begin, expiring, "WorkloadResizerRatioSourceUnhealthy")
+}
+
+func (s *scene) killed(t *testing.T) {
+	begin := time.Now()
+	if err := s.server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitFiring(t, "WorkloadResizerAbsent", "WorkloadResizerReplicaDown")
+	s.serve()
+	s.awaitFiring(t, expiring)
+	// The next server waits for the Lease longer than alerts are patient here.
+	s.firedOnly(t, begin, expiring, "WorkloadResizerAbsent", "WorkloadResizerReplicaDown", "WorkloadResizerNoLeader")
+}
+
+func (s *scene) leaderless(t *testing.T) {
+	begin := time.Now()
+	s.holdLease(t, "somebody else", 3600)
+	s.awaitFiring(t, expiring, "WorkloadResizerNoLeader")
+	s.holdLease(t, "", 1)
+	s.awaitFiring(t, expiring)
+	s.firedOnly(t, begin, expiring, "WorkloadResizerNoLeader")
+}
+
+// holdLease writes who has the Lease, now and for so many seconds.
+func (s *scene) holdLease(t *testing.T, holder string, seconds int32) {
+	t.Helper()
+	leases := s.client.CoordinationV1().Leases(deploy.Namespace)
+	localcluster.Eventually(t, "the Lease to be written", func() error {
+		lease, err := leases.Get(t.Context(), deploy.ServiceAccount, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		now := metav1.NowMicro()
+		lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
+		_, err = leases.Update(t.Context(), lease, metav1.UpdateOptions{})
+		return err
+	})
+}

@@ -1,0 +1,124 @@
+package monitoring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// TestARealPrometheusWatchesARealServer makes the steps on one cluster, one after
+// the other: they break the server, and mend it.
+func TestARealPrometheusWatchesARealServer(t *testing.T) {
+	s := newScene(t)
+	t.Run("the server is scraped", s.scraped)
+	t.Run("the figures are those of GetStatus and of the pods", s.figures)
+	t.Run("alerts and dashboard ask for what there is", s.queries)
+	t.Run("rules are evaluated, and tell only of the certificate", s.quiet)
+	t.Run("a broken ConfigMap is told", s.brokenConfig)
+	t.Run("a server that is killed is told", s.killed)
+	t.Run("a Lease that somebody else has is told", s.leaderless)
+}
+
+// scene is a cluster, a server in it, and a Prometheus that scrapes that server.
+type scene struct {
+	cluster *localcluster.Cluster
+	client  kubernetes.Interface
+	server  *localcluster.Server
+	// options start the server anew at the same addresses.
+	options    localcluster.ServerOptions
+	api        *client.Client
+	prometheus promv1.API
+	// whole is the test that the steps are of: a server that a step starts goes on
+	// after it.
+	whole *testing.T
+}
+
+func newScene(t *testing.T) *scene {
+	cluster := localcluster.ForTest(t, "n2d=1,n4=1,c3=1")
+	s := &scene{cluster: cluster, client: kubernetes.NewForConfigOrDie(cluster.Config()), whole: t}
+	s.apply(t, append(deploy.Base(), deploy.SampleConfig(), deploy.SampleWorkloads())...)
+	kubeconfig, err := localcluster.ServiceAccountKubeconfig(t.Context(), cluster.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It ends within a day, which is an alert too.
+	cert, err := localcluster.ServingCertificate(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.options = localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: []string{
+		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile,
+		"--client-ca-file", filepath.Join(cluster.Dir, "pki", "ca.crt"),
+	}}
+	s.serve()
+	s.options.GRPCAddress, s.options.HTTPAddress = s.server.GRPCAddress, s.server.HTTPAddress
+	s.dial(t, cert)
+	s.prometheus = localcluster.PrometheusForTest(t, s.configuration(t))
+	return s
+}
+
+func (s *scene) apply(t *testing.T, manifests ...[]byte) {
+	t.Helper()
+	if err := localcluster.Apply(t.Context(), s.cluster.Config(), manifests...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serve starts the server and waits until it is ready.
+func (s *scene) serve() {
+	s.whole.Helper()
+	s.server = localcluster.ServerForTest(s.whole, s.options)
+	ctx, cancel := context.WithTimeout(s.whole.Context(), localcluster.Patience)
+	defer cancel()
+	if err := s.server.WaitReady(ctx); err != nil {
+		s.whole.Fatal(err)
+	}
+}
+
+// dial calls the server as the cluster's administrator.
+func (s *scene) dial(t *testing.T, cert localcluster.Certificate) {
+	t.Helper()
+	admin := s.cluster.Config().TLSClientConfig
+	certFile, keyFile := filepath.Join(t.TempDir(), "admin.crt"), filepath.Join(t.TempDir(), "admin.key")
+	if err := errors.Join(os.WriteFile(certFile, admin.CertData, 0o600), os.WriteFile(keyFile, admin.KeyData, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	s.api, err = client.Dial(s.server.GRPCAddress, client.WithCAFile(cert.CertFile), client.WithClientCertificate(certFile, keyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.api.Close() })
+}
+
+// configuration writes that of Prometheus, with alerts that wait for seconds only.
+func (s *scene) configuration(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	_, rules := file(t, "deploy", "monitoring", "alerts.yaml")
+	hasty := regexp.MustCompile(`(?m)^( +for:) .*$`).ReplaceAll(rules, []byte("$1 2s"))
+	config := fmt.Sprintf(`
+global: {scrape_interval: 1s, evaluation_interval: 1s}
+rule_files: [alerts.yaml]
+scrape_configs:
+- job_name: workload-resizer
+  static_configs: [{targets: [%q]}]
+`, s.options.HTTPAddress)
+	for name, content := range map[string][]byte{"alerts.yaml": hasty, "prometheus.yml": []byte(config)} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
+	listers "k8s.io/client-go/listers/core/v1"
+)
+
+// churn deletes pods, the oldest first, which their owners then replace.
+type churn struct {
+	client kubernetes.Interface
+	pods   listers.PodLister
+	// population is how many pods there are; with too few of them running, the
+	// machine does not keep up, and none is deleted.
+	population int
+	// rate is in pods per second.
+	rate float64
+
+	paused          atomic.Bool
+	deleted, missed atomic.Int64
+	// active is how long it was not paused, in nanoseconds.
+	active atomic.Int64
+}
+
+// run deletes until ctx is done. What fails while the API server is away is not made
+// up for.
+func (c *churn) run(ctx context.Context) {
+	const batches = 4 // per second
+	tick := time.NewTicker(time.Second / batches)
+	defer tick.Stop()
+	due, last := 0.0, time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		elapsed := time.Since(last)
+		last = last.Add(elapsed)
+		if c.paused.Load() {
+			continue
+		}
+		c.active.Add(int64(elapsed))
+		due += c.rate * elapsed.Seconds()
+		// A tick that comes late is made up for, up to a second.
+		victims := c.oldest(min(int(due), int(max(1, c.rate))))
+		c.missed.Add(int64(due) - int64(len(victims)))
+		due -= float64(int(due))
+		var deleting sync.WaitGroup
+		for _, pod := range victims {
+			deleting.Go(func() {
+				once, cancel := context.WithTimeout(ctx, 5*time.Second)
+				defer cancel()
+				if c.client.CoreV1().Pods(pod.Namespace).Delete(once, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}) == nil {
+					c.deleted.Add(1)
+				}
+			})
+		}
+		deleting.Wait()
+	}
+}
+
+// oldest are n pods that run, fewer where too few do.
+func (c *churn) oldest(n int) []*corev1.Pod {
+	all, err := c.pods.List(labels.Everything())
+	if err != nil {
+		return nil
+	}
+	var running []*corev1.Pod
+	for _, pod := range all {
+		if pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning {
+			running = append(running, pod)
+		}
+	}
+	n = min(n, len(running)-c.population*2/3)
+	if n <= 0 {
+		return nil
+	}
+	sortByAge(running)
+	return running[:n]
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// away is how long the API server is gone when it is restarted.
+const away = 5 * time.Second
+
+// restartAPIServer stops the API server and starts it again.
+func restartAPIServer(ctx context.Context, cluster *localcluster.Cluster) error {
+	if err := cluster.Stop(ctx, "kube-apiserver"); err != nil {
+		return err
+	}
+	if err := wait(ctx, away); err != nil {
+		return err
+	}
+	return cluster.Start(ctx, "kube-apiserver")
+}
+
+// leader returns the one replica that leads.
+func leader(ctx context.Context, replicas []*replica) (*replica, error) {
+	var found *replica
+	for _, r := range replicas {
+		s, err := take(ctx, r.now())
+		if err != nil {
+			continue // It starts.
+		}
+		if s.leading && found != nil {
+			return nil, errors.New("two replicas say that they lead")
+		}
+		if s.leading {
+			found = r
+		}
+	}
+	if found == nil {
+		return nil, errors.New("no replica leads")
+	}
+	return found, nil
+}
+
+// awaitLeader waits until a replica leads.
+func awaitLeader(ctx context.Context, replicas []*replica) (found *replica, err error) {
+	err = patiently(ctx, "find the leader", func() (err error) {
+		found, err = leader(ctx, replicas)
+		return err
+	})
+	return found, err
+}
+
+// endLeader ends the process that leads, starts the next one of its replica, and
+// returns after how long another process led.
+func endLeader(ctx context.Context, replicas []*replica, end func(*localcluster.Server) error) (time.Duration, error) {
+	old, err := awaitLeader(ctx, replicas)
+	if err != nil {
+		return 0, err
+	}
+	if old.spared {
+		return 0, fmt.Errorf("%s leads, which was to be spared", old.now().name)
+	}
+	ended, begin := make(chan error, 1), time.Now()
+	gone := old.now()
+	go func() { ended <- errors.Join(end(gone.server), old.start()) }()
+	err = patiently(ctx, "wait for another leader", func() error {
+		now, err := leader(ctx, replicas)
+		if err == nil && now.now() == gone {
+			err = errors.New("the same still leads")
+		}
+		return err
+	})
+	return time.Since(begin), errors.Join(err, <-ended)
+}
+
+// awaitReady waits until all replicas are.
+func awaitReady(ctx context.Context, replicas []*replica) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, r := range replicas {
+		if err := r.now().server.WaitReady(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// changer changes the ratios, by turns in the ConfigMap, by an override through the
+// API, and by taking that back.
+type changer struct {
+	config  *rest.Config
+	history *history
+	// api returns a client of any replica that is ready.
+	api func() (*client.Client, error)
+
+	cpu, memory map[string]string
+	turns       int
+}
+
+func newChanger(config *rest.Config, h *history, api func() (*client.Client, error)) *changer {
+	c := &changer{config: config, history: h, api: api, cpu: map[string]string{}, memory: map[string]string{}}
+	for _, nodeType := range nodeTypes {
+		c.cpu[nodeType], c.memory[nodeType] = "1", "1"
+	}
+	return c
+}
+
+// random is a performance that differs from most others.
+func random(low, high int) string {
+	return big.NewRat(int64(low+rand.IntN(high-low)), 100).FloatString(2)
+}
+
+// configure writes the ConfigMap with new performances of all types but the baseline.
+func (c *changer) configure(ctx context.Context) error {
+	set := map[string]ratio{}
+	for i, nodeType := range nodeTypes {
+		if i > 0 {
+			c.cpu[nodeType], c.memory[nodeType] = random(80, 220), random(90, 130)
+		}
+		set[nodeType] = decimal(c.cpu[nodeType], c.memory[nodeType])
+	}
+	return c.set(ctx, set, func(ctx context.Context) error {
+		return localcluster.Apply(ctx, c.config, configuration(c.cpu, c.memory))
+	})
+}
+
+// change makes the next change.
+func (c *changer) change(ctx context.Context) error {
+	const overridden = "c3"
+	c.turns++
+	switch c.turns % 3 {
+	case 1:
+		cpu, memory := random(80, 220), random(90, 130)
+		r := decimal(cpu, memory)
+		return c.set(ctx, map[string]ratio{overridden: r}, func(ctx context.Context) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			cpuPerf, _ := r.cpu.Float64()
+			memoryPerf, _ := r.memory.Float64()
+			_, err = api.SetRatio(ctx, overridden, cpuPerf, memoryPerf)
+			return err
+		})
+	case 2:
+		r := decimal(c.cpu[overridden], c.memory[overridden])
+		return c.set(ctx, map[string]ratio{overridden: r}, func(ctx context.Context) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			_, err = api.DeleteRatio(ctx, overridden, client.AllowMissing())
+			return err
+		})
+	}
+	return c.configure(ctx)
+}
+
+// set tries a change until it succeeds: the API server and the replica that is asked
+// may be away.
+func (c *changer) set(ctx context.Context, set map[string]ratio, change func(context.Context) error) error {
+	c.history.begin(set)
+	defer c.history.done(set)
+	return patiently(ctx, "change the ratios", func() error {
+		once, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		return change(once)
+	})
+}
+
+// patience is how long anything may take that has to succeed in the end.
+const patience = 3 * time.Minute
+
+// patiently tries until try returns nil, for as long as patience lasts.
+func patiently(ctx context.Context, what string, try func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", what, errors.Join(ctx.Err(), err))
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// changeEvery is how often ratios change.
+const changeEvery = time.Minute
+
+// event is what is done so long after pods began to come and go.
+type event struct {
+	after time.Duration
+	do    func(context.Context) error
+}
+
+// schedule is what happens, in order. Ratios change and leaders are killed all the
+// time; the API server is restarted twice, two leaders are asked to end, and in the
+// middle it is quiet once.
+func (s *soak) schedule() []event {
+	var all []event
+	for at := changeEvery; at < s.duration; at += changeEvery {
+		all = append(all, event{at, s.changeRatios})
+	}
+	for at := s.killEvery; at < s.duration; at += s.killEvery {
+		all = append(all, event{at, s.kill})
+	}
+	for eighths, do := range map[time.Duration]func(context.Context) error{
+		2: s.restart, 3: s.terminate, 4: s.pause, 5: s.terminate, 6: s.restart,
+	} {
+		all = append(all, event{s.duration * eighths / 8, do})
+	}
+	slices.SortStableFunc(all, func(a, b event) int { return cmp.Compare(a.after, b.after) })
+	return append(all, event{s.duration, func(context.Context) error { return nil }})
+}
+
+// move does everything in its time. What takes longer delays what follows.
+func (s *soak) move(ctx context.Context) error {
+	begin := time.Now()
+	for _, e := range s.schedule() {
+		if err := wait(ctx, time.Until(begin.Add(e.after))); err != nil {
+			return err
+		}
+		if err := e.do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *soak) changeRatios(ctx context.Context) error {
+	created, resizes, problems := s.judge.tally()
+	say("%d pods created, %d resizes, %d problems", created, resizes, len(problems))
+	return s.changer.change(ctx)
+}
+
+func (s *soak) restart(ctx context.Context) error {
+	say("the API server is restarted")
+	s.restarts++
+	return restartAPIServer(ctx, s.cluster)
+}
+
+// kill and terminate end the leader in full swing.
+func (s *soak) kill(ctx context.Context) error {
+	return s.takeOver(ctx, "killed", &s.afterKill, (*localcluster.Server).Kill)
+}
+
+func (s *soak) terminate(ctx context.Context) error {
+	return s.takeOver(ctx, "asked to end", &s.afterTerm, (*localcluster.Server).Stop)
+}
+
+func (s *soak) takeOver(ctx context.Context, how string, times *[]float64, end func(*localcluster.Server) error) error {
+	took, err := endLeader(ctx, s.replicas, end)
+	if err != nil {
+		return err
+	}
+	*times = append(*times, took.Seconds())
+	say("the leader was %s, another leads after %.1f s", how, took.Seconds())
+	return awaitReady(ctx, s.replicas)
+}
+
+// pause lets nothing come or go for a while, and counts goroutines when it is quiet.
+func (s *soak) pause(ctx context.Context) error {
+	say("nothing moves, goroutines are counted")
+	for _, r := range s.replicas {
+		r.hangUp()
+	}
+	s.churn.paused.Store(true)
+	defer s.churn.paused.Store(false)
+	if err := wait(ctx, quietFor); err != nil {
+		return err
+	}
+	return s.sampler.quiet(ctx)
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	listers "k8s.io/client-go/listers/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// soak is a cluster, the servers, and all that moves there.
+type soak struct {
+	options
+	dir      string
+	cluster  *localcluster.Cluster
+	client   kubernetes.Interface
+	replicas []*replica
+	judge    *judge
+	changer  *changer
+	churn    *churn
+	sampler  *sampler
+
+	begun                time.Time
+	restarts             int
+	afterKill, afterTerm []float64
+	// moving is how long pods came and went, in which so many were created; checked
+	// were there in the end.
+	moving           time.Duration
+	created, checked int
+}
+
+// newSoak brings everything up. What it returns is to be closed also if there is an
+// error.
+func newSoak(ctx context.Context, o options) (*soak, error) {
+	s := &soak{options: o, begun: time.Now()}
+	var err error
+	if s.dir, err = os.MkdirTemp("", "soak-"); err != nil {
+		return s, err
+	}
+	say("bringing a cluster up in %s", s.dir)
+	if s.cluster, err = localcluster.Up(ctx, localcluster.Options{
+		Dir: s.dir + "/cluster", Nodes: "n2d=2,n4=2,c3=2", NodeCPU: 64, NodeMemory: "256Gi",
+	}); err != nil {
+		return s, err
+	}
+	if s.client, err = kubernetes.NewForConfig(s.cluster.Config()); err != nil {
+		return s, err
+	}
+	if err := s.cluster.Install(ctx, "deploy/base", deploy.Namespace, deployment); err != nil {
+		return s, err
+	}
+	access, err := grantAccess(ctx, s.client, s.dir)
+	if err != nil {
+		return s, err
+	}
+	h := &history{ratios: map[string][]inForce{}}
+	s.judge, s.changer = &judge{history: h}, newChanger(s.cluster.Config(), h, s.api)
+	if err := s.changer.configure(ctx); err != nil {
+		return s, err
+	}
+	for n := range o.replicas {
+		spared := n == o.replicas-1
+		if spared {
+			// It is the last, and finds a leader.
+			if _, err := awaitLeader(ctx, s.replicas); err != nil {
+				return s, err
+			}
+		}
+		r, err := startReplica(ctx, s.cluster, access, n+1, spared)
+		if r != nil {
+			s.replicas = append(s.replicas, r)
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	s.sampler = &sampler{replicas: s.replicas}
+	return s, errors.Join(awaitAuthority(ctx, s.client, access), awaitReady(ctx, s.replicas))
+}
+
+// api is a client of some replica that is ready.
+func (s *soak) api() (*client.Client, error) {
+	for _, r := range s.replicas {
+		once, cancel := context.WithTimeout(context.Background(), time.Second)
+		code, _, err := r.now().server.Readyz(once)
+		cancel()
+		if err == nil && code == 200 {
+			return r.dial()
+		}
+	}
+	return nil, errors.New("no replica is ready")
+}
+
+// soak lets everything move for the time that was asked for, and come to rest.
+func (s *soak) soak(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	population, err := populate(ctx, s.client, s.pods)
+	if err != nil {
+		return err
+	}
+	s.pods = population
+	informer, factory, err := follow(ctx, s.client, s.judge)
+	if err != nil {
+		return err
+	}
+	defer factory.Shutdown()
+	defer cancel()
+	if _, err := awaitFinal(ctx, s.client, s.judge, s.pods); err != nil {
+		return err
+	}
+	s.churn = &churn{client: s.client, pods: listers.NewPodLister(informer.GetIndexer()), population: s.pods, rate: s.rate}
+	var moving sync.WaitGroup
+	stop := func() { cancel(); moving.Wait() }
+	defer stop()
+	moving.Go(func() { s.sampler.run(ctx) })
+	if err := s.pause(ctx); err != nil {
+		return err
+	}
+	churning, endChurn := context.WithCancel(ctx)
+	defer endChurn()
+	moving.Go(func() { s.churn.run(churning) })
+	begin := time.Now()
+	before, _, _ := s.judge.tally()
+	err = s.move(ctx)
+	endChurn()
+	s.moving = time.Since(begin)
+	after, _, _ := s.judge.tally()
+	s.created = after - before
+	if err != nil {
+		return err
+	}
+	say("everything comes to rest")
+	if s.checked, err = awaitFinal(ctx, s.client, s.judge, s.pods); err != nil {
+		return err
+	}
+	return s.pause(ctx)
+}
+
+// sumUp makes the report.
+func (s *soak) sumUp() *report {
+	created, resizes, problems := s.judge.tally()
+	r := &report{
+		Seconds: time.Since(s.begun).Seconds(), Pods: s.pods, PodsCreated: created, Resizes: resizes,
+		PodsChecked: s.checked, RatioChanges: s.changer.turns, APIServerRestarts: s.restarts,
+		SecondsAfterKill: s.afterKill, SecondsAfterTerm: s.afterTerm, Problems: problems,
+	}
+	if s.checked == 0 {
+		r.Problems = append(r.Problems, "no pod was checked in the end")
+	}
+	if s.churn != nil {
+		r.PodsDeleted, r.NotDeletedInTime = s.churn.deleted.Load(), s.churn.missed.Load()
+		r.CreatedPerSecond = float64(s.created) / max(1, s.moving.Seconds())
+		r.DeletedPerSecond = float64(r.PodsDeleted) / max(1, s.moving.Seconds())
+		r.DeletedPerActiveSecond = float64(r.PodsDeleted) / max(1, time.Duration(s.churn.active.Load()).Seconds())
+	}
+	r.judgeMemory(s.replicas)
+	r.judgeGoroutines(s.sampler.quiets)
+	return r
+}
+
+// close ends everything. The ends of the servers' logs stay.
+func (s *soak) close() error {
+	var errs []error
+	for _, r := range s.replicas {
+		errs = append(errs, r.keepLog(s.dir), r.close())
+	}
+	if s.cluster != nil {
+		errs = append(errs, s.cluster.Down())
+	}
+	if len(s.replicas) > 0 {
+		say("the ends of the servers' logs are in %s", s.dir)
+	}
+	return errors.Join(errs...)
+}
+
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().UTC().Format(time.TimeOnly), fmt.Sprintf(format, args...))
+}

@@ -58,15 +58,6 @@ func (h *history) external() bool {
 	return h.other != "" && h.otherAt.After(h.ours) && h.otherAt.After(h.known)
 }
 
-// Fields of managedFields as the API server writes them. Only its creator sets
-// a pod's restart policy.
-var (
-	fieldCreation  = []byte(`"f:restartPolicy"`)
-	fieldAdopted   = []byte(`"f:` + contract.AdoptedAt + `"`)
-	fieldApplied   = []byte(`"f:` + contract.AppliedAt + `"`)
-	fieldOriginals = []byte(`"f:` + contract.OriginalPrefix)
-)
-
 // ancientChanges is the manager of the entry that the API server merges the oldest
 // into where there are more than ten.
 const ancientChanges = "ancient-changes"
@@ -146,10 +137,6 @@ func timeOf(m *metav1.ManagedFieldsEntry) time.Time {
 	return m.Time.Time
 }
 
-func has(m *metav1.ManagedFieldsEntry, field []byte) bool {
-	return m.FieldsV1 != nil && bytes.Contains(m.FieldsV1.GetRawBytes(), field)
-}
-
 // hasContainer tells whether the entry has fields of the container, whose key in
 // it is k:{"name":"NAME"}, quoted.
 func hasContainer(m *metav1.ManagedFieldsEntry, container string) bool {
@@ -162,7 +149,7 @@ func hasContainer(m *metav1.ManagedFieldsEntry, container string) bool {
 	n := copy(key[:], before)
 	n += copy(key[n:], container)
 	n += copy(key[n:], after)
-	return has(m, key[:n])
+	return m.FieldsV1 != nil && bytes.Contains(m.FieldsV1.GetRawBytes(), key[:n])
 }
 
 // trimHistory keeps of managedFields, the largest part of most pods, what
@@ -208,7 +195,7 @@ func trimContainerFields(m *metav1.ManagedFieldsEntry, pod *corev1.Pod) *metav1.
 }
 
 // trimmedTo are the fields that are kept of an entry for the pod itself.
-var trimmedTo = [...][]byte{fieldCreation, fieldApplied, fieldAdopted, fieldOriginals}
+var trimmedTo = [...]field{fieldCreation, fieldApplied, fieldAdopted, fieldOriginals}
 
 // trimmedFields are all that is left of the fields of such an entry, by a bit for
 // each that it has. All pods share them.
@@ -217,7 +204,7 @@ var trimmedFields = func() (fields [1 << len(trimmedTo)]*metav1.FieldsV1) {
 		var raw []byte
 		for bit, field := range trimmedTo {
 			if which&(1<<bit) > 0 {
-				raw = append(raw, field...)
+				raw = append(raw, field.begins...)
 			}
 		}
 		fields[which] = metav1.NewFieldsV1(string(raw))

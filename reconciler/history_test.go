@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -16,12 +17,17 @@ func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.
 
 // managed is an entry of managedFields.
 func managed(manager, subresource string, seconds int, fields ...string) metav1.ManagedFieldsEntry {
-	raw := `"f:containers":{"k:{\"name\":\"app\"}":{}}`
+	annotated, spec := `".":{}`, `"f:containers":{"k:{\"name\":\"app\"}":{}}`
 	for _, f := range fields {
-		raw += `,"f:` + f + `":{}`
+		if strings.HasPrefix(f, contract.Prefix) {
+			annotated += `,"f:` + f + `":{}`
+		} else {
+			spec += `,"f:` + f + `":{}`
+		}
 	}
 	when := metav1.NewTime(at(seconds))
-	return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, Time: &when, FieldsV1: metav1.NewFieldsV1("{" + raw + "}")}
+	return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, Time: &when,
+		FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{` + annotated + `}},"f:spec":{` + spec + `}}`)}
 }
 
 // resizeOf is the entry of a resize of these containers.

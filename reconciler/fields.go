@@ -1,0 +1,126 @@
+package reconciler
+
+import (
+	"bytes"
+	"iter"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// field is a field of a pod, as managedFields name it.
+type field struct {
+	// below are the keys, in quotes, that lead to it, and begins is how its own key
+	// begins, with the quote.
+	below  []string
+	begins []byte
+}
+
+var annotations = []string{`"f:metadata"`, `"f:annotations"`}
+
+// What historyOf looks for. Only its creator sets a pod's restart policy.
+var (
+	fieldCreation  = field{[]string{`"f:spec"`}, []byte(`"f:restartPolicy"`)}
+	fieldAdopted   = field{annotations, []byte(`"f:` + contract.AdoptedAt + `"`)}
+	fieldApplied   = field{annotations, []byte(`"f:` + contract.AppliedAt + `"`)}
+	fieldOriginals = field{annotations, []byte(`"f:` + contract.OriginalPrefix)}
+)
+
+// has tells whether the entry has the field. The API server stores what clients make
+// up, too, so that a key counts only where the field really is: elsewhere the annotation
+// guard does not look for it.
+func has(m *metav1.ManagedFieldsEntry, f field) bool {
+	if m.FieldsV1 == nil {
+		return false
+	}
+	raw := m.FieldsV1.GetRawBytes()
+	if !isObject(raw) {
+		return bytes.Contains(raw, f.begins) // Trimmed: keys and nothing else.
+	}
+	for _, key := range f.below {
+		raw = valueOf(raw, key)
+	}
+	for key := range members(raw) {
+		if bytes.HasPrefix(key, f.begins) {
+			return true
+		}
+	}
+	return false
+}
+
+func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// valueOf returns the value of a key, in quotes, of a JSON object; nil if it has none.
+func valueOf(object []byte, key string) []byte {
+	for k, value := range members(object) {
+		if string(k) == key {
+			return value
+		}
+	}
+	return nil
+}
+
+// members are the keys, in quotes, and the values of a JSON object without white space,
+// as the API server writes managedFields. Of anything else there are none, or fewer.
+func members(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		if !isObject(object) {
+			return
+		}
+		for rest := object[1:]; len(rest) > 0 && rest[0] == '"'; {
+			end := stringEnd(rest)
+			if end >= len(rest) || rest[end] != ':' {
+				return
+			}
+			key, after := rest[:end], rest[end+1:]
+			length := valueEnd(after)
+			if !yield(key, after[:length]) {
+				return
+			}
+			rest = after[length:]
+			if len(rest) == 0 || rest[0] != ',' {
+				return
+			}
+			rest = rest[1:]
+		}
+	}
+}
+
+// stringEnd is where a string in quotes ends, which b begins with.
+func stringEnd(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// valueEnd is where the value ends that b begins with.
+func valueEnd(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i += stringEnd(b[i:]) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(b)
+}

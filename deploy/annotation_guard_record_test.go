@@ -95,9 +95,8 @@ const refusedOwner = "nobody but workload-resizer can come to own"
 // server takes that resize for one of its own.
 func (f *forgery) owners(t *testing.T) {
 	for name, fields := range map[string]string{
-		"owning applied-at":          `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/applied-at":{}}}}`,
-		"owning an original":         `{"f:metadata":{"f:annotations":{".":{},"f:workload-resizer.io/original-cpu.app":{}}}}`,
-		"owning a label of the name": `{"f:metadata":{"f:labels":{"f:workload-resizer.io/applied-at":{}}}}`,
+		"owning applied-at":  `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/applied-at":{}}}}`,
+		"owning an original": `{"f:metadata":{"f:annotations":{".":{},"f:workload-resizer.io/original-cpu.app":{}}}}`,
 	} {
 		pod := f.resizedBoth(t, false)
 		entry := resizeBy(foreign)
@@ -105,7 +104,7 @@ func (f *forgery) owners(t *testing.T) {
 		expect(t, name, patchPod(t.Context(), f.meddler, pod, recording(append(pod.ManagedFields, entry)), ""), refusedOwner)
 	}
 	for _, tc := range []struct{ name, body, refused string }{
-		{"a label of such a name", `{"metadata":{"labels":{"workload-resizer.io/applied-at":"1"}}}`, refusedOwner},
+		{"a label of such a name, which the server does not look at", `{"metadata":{"labels":{"workload-resizer.io/applied-at":"1"}}}`, ""},
 		{"the pod opts out", `{"metadata":{"annotations":{"workload-resizer.io/skip":"true"}}}`, ""},
 		{"another label", `{"metadata":{"labels":{"a":"1"}}}`, ""},
 	} {

@@ -24,7 +24,7 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 		node := ""
 		switch pod := obj.(type) {
 		case *keptPod:
-			node = pod.node
+			node = pod.node.Value()
 		case *corev1.Pod:
 			node = pod.Spec.NodeName
 		}

@@ -1,97 +1,121 @@
 package reconciler
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// keptPod is what the cache holds of a pod: what it has for itself, and what it has
-// in common with others. Pods are made from templates, so that most of them differ
-// in little more than their names; a hundred thousand of them fit in little memory
-// if the rest is there once.
+// keptPod is what the cache holds of a pod: what it has for itself, packed, and what
+// it has in common with others, of its workload or any other. Pods differ in names and
+// in the values of labels and annotations, but hardly in anything else that plans are
+// made from; a hundred thousand of them fit in little memory if the rest is there
+// once. Which labels and annotations tell pods of a workload apart cannot be known, as
+// who writes them is free to, so none is taken for shared.
 type keptPod struct {
-	// like is the rest, which many pods share. Nobody changes it.
-	like            *corev1.Pod
-	name            string
-	uid             types.UID
-	resourceVersion string
-	node            string
-	appliedAt       string
-	generation      int64
-	deletion        *metav1.Time
-	// times are those of the managedFields, in Unix seconds.
-	times []int64
+	// form and keys are shared with other pods. Nobody changes them.
+	form            *form
+	keys            *keys
+	namespace, node unique.Handle[string]
+	// name and uid are not packed: others keep them for longer than this.
+	name     string
+	uid      types.UID
+	deletion *metav1.Time
+	// own is the rest, in the order of pack.
+	own unpacker
 }
+
+// form is a pod without what is its own.
+type form struct{ corev1.Pod }
 
 // untimed stands for an entry of managedFields that has no time.
 const untimed = -1 << 63
 
 // keep splits a trimmed pod.
 func (s *stock) keep(pod *corev1.Pod) (*keptPod, error) {
-	k := &keptPod{
-		name: pod.Name, uid: pod.UID, resourceVersion: pod.ResourceVersion, generation: pod.Generation, deletion: pod.DeletionTimestamp,
-		node: unique.Make(pod.Spec.NodeName).Value(), appliedAt: pod.Annotations[contract.AppliedAt],
+	shared := &form{*pod}
+	shared.Namespace, shared.Name, shared.UID, shared.ResourceVersion, shared.Generation, shared.DeletionTimestamp = "", "", "", "", 0, nil
+	shared.Labels, shared.Annotations, shared.Spec.NodeName, shared.Status.ObservedGeneration = nil, nil, "", 0
+	shared.OwnerReferences = slices.Clone(pod.OwnerReferences)
+	for i := range shared.OwnerReferences {
+		shared.OwnerReferences[i].Name, shared.OwnerReferences[i].UID = "", ""
 	}
-	rest := *pod
-	rest.Name, rest.UID, rest.ResourceVersion, rest.Generation, rest.DeletionTimestamp, rest.Spec.NodeName = "", "", "", 0, nil, ""
-	if k.appliedAt != "" {
-		rest.Annotations = maps.Clone(pod.Annotations)
-		delete(rest.Annotations, contract.AppliedAt)
-	}
-	if len(pod.ManagedFields) > 0 {
-		k.times = make([]int64, len(pod.ManagedFields))
-		rest.ManagedFields = slices.Clone(pod.ManagedFields)
-		for i := range rest.ManagedFields {
-			k.times[i] = untimed
-			if at := rest.ManagedFields[i].Time; at != nil {
-				k.times[i] = at.Unix()
-			}
-			rest.ManagedFields[i].Time = nil
-		}
+	shared.ManagedFields = slices.Clone(pod.ManagedFields)
+	for i := range shared.ManagedFields {
+		shared.ManagedFields[i].Time = nil
 	}
 	// Equal pods have equal encodings: maps are encoded in order.
-	encoded, err := rest.Marshal()
+	encoded, err := shared.Marshal()
 	if err != nil {
 		return nil, fmt.Errorf("keep pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	k.like = s.share(sha256.Sum256(encoded), &rest)
-	return k, nil
+	keys := &keys{sortedKeys(pod.Labels), sortedKeys(pod.Annotations)}
+	return &keptPod{
+		form: s.forms.share(encoded, shared), keys: s.keys.share(keys.encode(), keys),
+		namespace: unique.Make(pod.Namespace), node: unique.Make(pod.Spec.NodeName),
+		name: pod.Name, uid: pod.UID, deletion: pod.DeletionTimestamp,
+		own: pack(pod, keys),
+	}, nil
+}
+
+// pack packs what a pod shares with no other.
+func pack(pod *corev1.Pod, keys *keys) unpacker {
+	var p packer
+	p.text(pod.ResourceVersion)
+	p.number(pod.Generation)
+	p.number(pod.Status.ObservedGeneration)
+	for i := range pod.OwnerReferences {
+		p.text(pod.OwnerReferences[i].Name)
+		p.text(string(pod.OwnerReferences[i].UID))
+	}
+	for i := range pod.ManagedFields {
+		seconds := int64(untimed)
+		if at := pod.ManagedFields[i].Time; at != nil {
+			seconds = at.Unix()
+		}
+		p.number(seconds)
+	}
+	for _, key := range keys.labels {
+		p.text(pod.Labels[key])
+	}
+	for _, key := range keys.annotations {
+		p.text(pod.Annotations[key])
+	}
+	return unpacker{string(p.packed), p.long}
 }
 
 // pod puts the pod together again. It shares most of it with others: nobody
 // changes it.
 func (k *keptPod) pod() *corev1.Pod {
-	pod := *k.like
-	pod.Name, pod.UID, pod.ResourceVersion, pod.Generation, pod.DeletionTimestamp, pod.Spec.NodeName = k.name, k.uid, k.resourceVersion, k.generation, k.deletion, k.node
-	if k.appliedAt != "" {
-		pod.Annotations = make(map[string]string, len(k.like.Annotations)+1)
-		maps.Copy(pod.Annotations, k.like.Annotations)
-		pod.Annotations[contract.AppliedAt] = k.appliedAt
+	pod, own := k.form.Pod, k.own
+	pod.Namespace, pod.Name, pod.UID, pod.DeletionTimestamp, pod.Spec.NodeName = k.namespace.Value(), k.name, k.uid, k.deletion, k.node.Value()
+	pod.ResourceVersion, pod.Generation, pod.Status.ObservedGeneration = own.text(), own.number(), own.number()
+	pod.OwnerReferences = slices.Clone(pod.OwnerReferences)
+	for i := range pod.OwnerReferences {
+		pod.OwnerReferences[i].Name, pod.OwnerReferences[i].UID = own.text(), types.UID(own.text())
 	}
-	pod.ManagedFields = slices.Clone(k.like.ManagedFields)
-	times := make([]metav1.Time, len(k.times))
-	for i, at := range k.times {
-		if at != untimed {
+	pod.ManagedFields = slices.Clone(pod.ManagedFields)
+	times := make([]metav1.Time, len(pod.ManagedFields))
+	for i := range times {
+		if at := own.number(); at != untimed {
 			times[i] = metav1.Unix(at, 0)
 			pod.ManagedFields[i].Time = &times[i]
 		}
 	}
+	pod.Labels, pod.Annotations = own.texts(k.keys.labels), own.texts(k.keys.annotations)
 	return &pod
 }
 
-// GetObjectMeta implements metav1.ObjectMetaAccessor, by which caches know objects.
+// GetObjectMeta implements metav1.ObjectMetaAccessor, by which caches know objects. It
+// has no labels, which take longer than the rest: podLister has them.
 func (k *keptPod) GetObjectMeta() metav1.Object {
-	return &metav1.ObjectMeta{Namespace: k.like.Namespace, Name: k.name, UID: k.uid, ResourceVersion: k.resourceVersion, Labels: k.like.Labels}
+	own := k.own
+	return &metav1.ObjectMeta{Namespace: k.namespace.Value(), Name: k.name, UID: k.uid, ResourceVersion: own.text()}
 }
 
 // podOf returns the pod that a cache holds, nil if it is none.

@@ -55,13 +55,18 @@ func TestPodsOfATemplateShareWhatTheyHaveInCommon(t *testing.T) {
 		return kept
 	}
 	a, b := keep(many("a", "2026-01-02T03:04:05Z")), keep(many("b", "2026-01-02T03:04:06Z"))
-	if a.like != b.like {
+	if a.form != b.form {
 		t.Error("two pods of a template share nothing")
 	}
 	other := many("c", "2026-01-02T03:04:05Z")
 	other.Labels = map[string]string{"other": "yes"}
-	if c := keep(other); c.like == a.like {
-		t.Error("pods with other labels share them")
+	if c := keep(other); c.keys == a.keys || c.form != a.form {
+		t.Error("a pod with other labels shares their keys, or nothing else")
+	}
+	larger := many("d", "2026-01-02T03:04:05Z")
+	larger.Spec.Containers[0].Resources = amounts{"7", "7", "1Gi", "1Gi"}.requirements()
+	if d := keep(larger); d.form == a.form || d.keys != a.keys {
+		t.Error("a pod of another size shares it, or nothing else")
 	}
 	runtime.KeepAlive(b)
 }
@@ -72,13 +77,17 @@ func TestWhatNoPodHasAnyMoreIsNotKept(t *testing.T) {
 	do(t, err)
 	localcluster.Eventually(t, "the garbage collector to find it", func() error {
 		runtime.GC()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if left := len(s.pods); left > 0 {
+		if left := s.forms.count() + s.keys.count(); left > 0 {
 			return fmt.Errorf("%d are left", left)
 		}
 		return nil
 	})
+}
+
+func (s *shelf[T]) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.values)
 }
 
 // filledPod has something in most fields that are kept.

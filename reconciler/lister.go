@@ -29,7 +29,12 @@ func (l podLister) Pods(namespace string) listersv1.PodNamespaceLister {
 
 // List implements listersv1.PodNamespaceLister.
 func (l podNamespaceLister) List(selector labels.Selector) (pods []*corev1.Pod, err error) {
-	err = cache.ListAllByNamespace(l.index, l.namespace, selector, func(obj any) { pods = append(pods, podOf(obj)) })
+	// What the index holds does not tell its labels.
+	err = cache.ListAllByNamespace(l.index, l.namespace, labels.Everything(), func(obj any) {
+		if pod := podOf(obj); selector.Matches(labels.Set(pod.Labels)) {
+			pods = append(pods, pod)
+		}
+	})
 	return pods, err
 }
 

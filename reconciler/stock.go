@@ -5,35 +5,46 @@ import (
 	"runtime"
 	"sync"
 	"weak"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
-// stock has what pods share, as long as any of them has it.
+// stock has what pods share, as long as any of them has it: values that are the same
+// are there once.
 type stock struct {
-	mu   sync.Mutex
-	pods map[[sha256.Size]byte]weak.Pointer[corev1.Pod]
+	forms shelf[form]
+	keys  shelf[keys]
 }
 
-func newStock() *stock { return &stock{pods: map[[sha256.Size]byte]weak.Pointer[corev1.Pod]{}} }
+func newStock() *stock { return &stock{} }
 
-// share returns the one that is there for the key, or else takes this one in.
-func (s *stock) share(key [sha256.Size]byte, pod *corev1.Pod) *corev1.Pod {
+// shelf has values of one kind by the checksum of their encoding. The zero shelf is
+// empty.
+type shelf[T any] struct {
+	mu     sync.Mutex
+	values map[[sha256.Size]byte]weak.Pointer[T]
+}
+
+// share returns the value that is there for the encoding, or else takes this one in.
+// Nobody changes it from then on.
+func (s *shelf[T]) share(encoded []byte, value *T) *T {
+	key := sha256.Sum256(encoded)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if there := s.pods[key].Value(); there != nil {
+	if there := s.values[key].Value(); there != nil {
 		return there
 	}
-	s.pods[key] = weak.Make(pod)
-	runtime.AddCleanup(pod, s.drop, key)
-	return pod
+	if s.values == nil {
+		s.values = map[[sha256.Size]byte]weak.Pointer[T]{}
+	}
+	s.values[key] = weak.Make(value)
+	runtime.AddCleanup(value, s.drop, key)
+	return value
 }
 
-// drop forgets one that nobody has any more, unless there is another meanwhile.
-func (s *stock) drop(key [sha256.Size]byte) {
+// drop forgets a value that nobody has any more, unless there is another meanwhile.
+func (s *shelf[T]) drop(key [sha256.Size]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pods[key].Value() == nil {
-		delete(s.pods, key)
+	if s.values[key].Value() == nil {
+		delete(s.values, key)
 	}
 }

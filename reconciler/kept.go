@@ -3,7 +3,6 @@ package reconciler
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,88 +25,35 @@ type keptPod struct {
 	name     string
 	uid      types.UID
 	deletion *metav1.Time
-	// own is the rest, in the order of pack.
+	// own is the rest, as pack has it.
 	own unpacker
 }
 
-// form is a pod without what is its own.
-type form struct{ corev1.Pod }
-
-// untimed stands for an entry of managedFields that has no time.
-const untimed = -1 << 63
-
 // keep splits a trimmed pod.
 func (s *stock) keep(pod *corev1.Pod) (*keptPod, error) {
+	keys := &keys{sortedKeys(pod.Labels), sortedKeys(pod.Annotations)}
+	kept := &keptPod{
+		namespace: unique.Make(pod.Namespace), node: unique.Make(pod.Spec.NodeName),
+		name: pod.Name, uid: pod.UID, deletion: pod.DeletionTimestamp,
+		keys: s.keys.share(keys.encode(), keys), own: pack(pod, keys),
+	}
 	shared := &form{*pod}
-	shared.Namespace, shared.Name, shared.UID, shared.ResourceVersion, shared.Generation, shared.DeletionTimestamp = "", "", "", "", 0, nil
-	shared.Labels, shared.Annotations, shared.Spec.NodeName, shared.Status.ObservedGeneration = nil, nil, "", 0
-	shared.OwnerReferences = slices.Clone(pod.OwnerReferences)
-	for i := range shared.OwnerReferences {
-		shared.OwnerReferences[i].Name, shared.OwnerReferences[i].UID = "", ""
-	}
-	shared.ManagedFields = slices.Clone(pod.ManagedFields)
-	for i := range shared.ManagedFields {
-		shared.ManagedFields[i].Time = nil
-	}
+	shared.clear()
 	// Equal pods have equal encodings: maps are encoded in order.
 	encoded, err := shared.Marshal()
 	if err != nil {
 		return nil, fmt.Errorf("keep pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	keys := &keys{sortedKeys(pod.Labels), sortedKeys(pod.Annotations)}
-	return &keptPod{
-		form: s.forms.share(encoded, shared), keys: s.keys.share(keys.encode(), keys),
-		namespace: unique.Make(pod.Namespace), node: unique.Make(pod.Spec.NodeName),
-		name: pod.Name, uid: pod.UID, deletion: pod.DeletionTimestamp,
-		own: pack(pod, keys),
-	}, nil
-}
-
-// pack packs what a pod shares with no other.
-func pack(pod *corev1.Pod, keys *keys) unpacker {
-	var p packer
-	p.text(pod.ResourceVersion)
-	p.number(pod.Generation)
-	p.number(pod.Status.ObservedGeneration)
-	for i := range pod.OwnerReferences {
-		p.text(pod.OwnerReferences[i].Name)
-		p.text(string(pod.OwnerReferences[i].UID))
-	}
-	for i := range pod.ManagedFields {
-		seconds := int64(untimed)
-		if at := pod.ManagedFields[i].Time; at != nil {
-			seconds = at.Unix()
-		}
-		p.number(seconds)
-	}
-	for _, key := range keys.labels {
-		p.text(pod.Labels[key])
-	}
-	for _, key := range keys.annotations {
-		p.text(pod.Annotations[key])
-	}
-	return unpacker{string(p.packed), p.long}
+	kept.form = s.forms.share(encoded, shared)
+	return kept, nil
 }
 
 // pod puts the pod together again. It shares most of it with others: nobody
 // changes it.
 func (k *keptPod) pod() *corev1.Pod {
-	pod, own := k.form.Pod, k.own
+	pod := k.form.Pod
 	pod.Namespace, pod.Name, pod.UID, pod.DeletionTimestamp, pod.Spec.NodeName = k.namespace.Value(), k.name, k.uid, k.deletion, k.node.Value()
-	pod.ResourceVersion, pod.Generation, pod.Status.ObservedGeneration = own.text(), own.number(), own.number()
-	pod.OwnerReferences = slices.Clone(pod.OwnerReferences)
-	for i := range pod.OwnerReferences {
-		pod.OwnerReferences[i].Name, pod.OwnerReferences[i].UID = own.text(), types.UID(own.text())
-	}
-	pod.ManagedFields = slices.Clone(pod.ManagedFields)
-	times := make([]metav1.Time, len(pod.ManagedFields))
-	for i := range times {
-		if at := own.number(); at != untimed {
-			times[i] = metav1.Unix(at, 0)
-			pod.ManagedFields[i].Time = &times[i]
-		}
-	}
-	pod.Labels, pod.Annotations = own.texts(k.keys.labels), own.texts(k.keys.annotations)
+	k.own.into(&pod, k.keys)
 	return &pod
 }
 

@@ -1,0 +1,121 @@
+package reconciler
+
+import (
+	"iter"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// form is a pod without what is its own.
+type form struct{ corev1.Pod }
+
+// clear takes away what is the pod's own.
+func (f *form) clear() {
+	f.Namespace, f.Name, f.UID, f.DeletionTimestamp, f.Spec.NodeName = "", "", "", nil, ""
+	f.Labels, f.Annotations, f.Generation, f.Status.ObservedGeneration = nil, nil, 0, 0
+	cloneSlices(&f.Pod)
+	for text := range ownTexts(&f.Pod) {
+		*text = ""
+	}
+	for i := range f.ManagedFields {
+		m := &f.ManagedFields[i]
+		m.Time = nil
+		if namesContainers(m) {
+			m.FieldsV1 = trimmedFields[0]
+		}
+	}
+}
+
+// cloneSlices gives the pod slices of its own, where these have what is its own.
+func cloneSlices(pod *corev1.Pod) {
+	pod.OwnerReferences, pod.ManagedFields = slices.Clone(pod.OwnerReferences), slices.Clone(pod.ManagedFields)
+	pod.Spec.Containers, pod.Spec.InitContainers = slices.Clone(pod.Spec.Containers), slices.Clone(pod.Spec.InitContainers)
+	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = slices.Clone(pod.Status.ContainerStatuses), slices.Clone(pod.Status.InitContainerStatuses)
+}
+
+// ownTexts are the pod's own. Containers are often called as their workload is.
+func ownTexts(pod *corev1.Pod) iter.Seq[*string] {
+	return func(yield func(*string) bool) {
+		if !yield(&pod.ResourceVersion) {
+			return
+		}
+		for i := range pod.OwnerReferences {
+			if o := &pod.OwnerReferences[i]; !yield(&o.Name) || !yield((*string)(&o.UID)) {
+				return
+			}
+		}
+		for _, containers := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+			for i := range containers {
+				if !yield(&containers[i].Name) {
+					return
+				}
+			}
+		}
+		for _, statuses := range [...][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+			for i := range statuses {
+				if !yield(&statuses[i].Name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// namesContainers tells whether the entry's fields are those of trimContainerFields.
+func namesContainers(m *metav1.ManagedFieldsEntry) bool {
+	return m.Subresource == resizeSubresource && m.FieldsV1 != nil
+}
+
+// untimed stands for an entry of managedFields that has no time.
+const untimed = -1 << 63
+
+// pack packs what is the pod's own and has no place in keptPod. The resource version
+// comes first.
+func pack(pod *corev1.Pod, keys *keys) unpacker {
+	var p packer
+	for text := range ownTexts(pod) {
+		p.text(*text)
+	}
+	p.number(pod.Generation)
+	p.number(pod.Status.ObservedGeneration)
+	for i := range pod.ManagedFields {
+		m, seconds := &pod.ManagedFields[i], int64(untimed)
+		if m.Time != nil {
+			seconds = m.Time.Unix()
+		}
+		p.number(seconds)
+		if namesContainers(m) {
+			p.text(m.FieldsV1.GetRawString())
+		}
+	}
+	for _, key := range keys.labels {
+		p.text(pod.Labels[key])
+	}
+	for _, key := range keys.annotations {
+		p.text(pod.Annotations[key])
+	}
+	return unpacker{string(p.packed), p.long}
+}
+
+// into unpacks what pack has packed.
+func (u unpacker) into(pod *corev1.Pod, keys *keys) {
+	cloneSlices(pod)
+	for text := range ownTexts(pod) {
+		*text = u.text()
+	}
+	pod.Generation, pod.Status.ObservedGeneration = u.number(), u.number()
+	times := make([]metav1.Time, len(pod.ManagedFields))
+	for i := range pod.ManagedFields {
+		m := &pod.ManagedFields[i]
+		if at := u.number(); at != untimed {
+			times[i] = metav1.Unix(at, 0)
+			m.Time = &times[i]
+		}
+		if namesContainers(m) {
+			m.FieldsV1 = metav1.NewFieldsV1(u.text())
+		}
+	}
+	pod.Labels, pod.Annotations = u.texts(keys.labels), u.texts(keys.annotations)
+}

@@ -71,10 +71,10 @@ func namesContainers(m *metav1.ManagedFieldsEntry) bool {
 // untimed stands for an entry of managedFields that has no time.
 const untimed = -1 << 63
 
-// pack packs what is the pod's own and has no place in keptPod. The resource version
-// comes first.
-func pack(pod *corev1.Pod, keys *keys) unpacker {
-	var p packer
+// pack packs what is the pod's own and has no place in keptPod, but for the keys of
+// maps, which it packs apart. The resource version comes first.
+func pack(pod *corev1.Pod) (*keys, unpacker) {
+	var k, p packer
 	for text := range ownTexts(pod) {
 		p.text(*text)
 	}
@@ -90,13 +90,9 @@ func pack(pod *corev1.Pod, keys *keys) unpacker {
 			p.text(m.FieldsV1.GetRawString())
 		}
 	}
-	for _, key := range keys.labels {
-		p.text(pod.Labels[key])
-	}
-	for _, key := range keys.annotations {
-		p.text(pod.Annotations[key])
-	}
-	return unpacker{string(p.packed), p.long}
+	packAll(pod.Labels, &k, &p)
+	packAll(pod.Annotations, &k, &p)
+	return &keys{string(k.packed)}, unpacker{string(p.packed), p.long}
 }
 
 // into unpacks what pack has packed.
@@ -117,5 +113,6 @@ func (u unpacker) into(pod *corev1.Pod, keys *keys) {
 			m.FieldsV1 = metav1.NewFieldsV1(u.text())
 		}
 	}
-	pod.Labels, pod.Annotations = u.texts(keys.labels), u.texts(keys.annotations)
+	k := unpacker{packed: keys.packed}
+	pod.Labels, pod.Annotations = unpackAll(&k, &u), unpackAll(&k, &u)
 }

@@ -31,11 +31,11 @@ type keptPod struct {
 
 // keep splits a trimmed pod.
 func (s *stock) keep(pod *corev1.Pod) (*keptPod, error) {
-	keys := &keys{sortedKeys(pod.Labels), sortedKeys(pod.Annotations)}
+	keys, own := pack(pod)
 	kept := &keptPod{
 		namespace: unique.Make(pod.Namespace), node: unique.Make(pod.Spec.NodeName),
 		name: pod.Name, uid: pod.UID, deletion: pod.DeletionTimestamp,
-		keys: s.keys.share(keys.encode(), keys), own: pack(pod, keys),
+		keys: s.keys.share([]byte(keys.packed), keys), own: own,
 	}
 	shared := &form{*pod}
 	shared.clear()

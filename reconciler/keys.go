@@ -5,32 +5,33 @@ import (
 	"slices"
 )
 
-// keys are those of a pod's labels and annotations, in order. There are few different
-// ones.
-type keys struct{ labels, annotations []string }
+// keys are those of a pod's labels, and then those of its annotations, packed in
+// order: how many, -1 for a nil map, and each. There are few different ones.
+type keys struct{ packed string }
 
-// sortedKeys are those of a map; nil if that is.
-func sortedKeys(m map[string]string) []string {
+// packAll packs a map: its keys, and its values in the order of these.
+func packAll(m map[string]string, keys, values *packer) {
 	if m == nil {
-		return nil
+		keys.number(-1)
+		return
 	}
-	sorted := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
-	slices.Sort(sorted)
-	return sorted
+	keys.number(int64(len(m)))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		keys.text(key) // None is as long as longText.
+		values.text(m[key])
+	}
 }
 
-// encode gives equal keys the same text, and no others.
-func (k *keys) encode() []byte {
-	var encoded []byte
-	for _, names := range [...][]string{k.labels, k.annotations} {
-		if names == nil {
-			encoded = append(encoded, '-') // Other than one without any.
-		}
-		for _, name := range names {
-			encoded = append(encoded, name...)
-			encoded = append(encoded, 0) // No key has it.
-		}
-		encoded = append(encoded, '|', 0)
+// unpackAll returns the next map that packAll has packed.
+func unpackAll(keys, values *unpacker) map[string]string {
+	n := keys.number()
+	if n < 0 {
+		return nil
 	}
-	return encoded
+	m := make(map[string]string, n)
+	for range n {
+		key := keys.text()
+		m[key] = values.text()
+	}
+	return m
 }

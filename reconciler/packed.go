@@ -13,8 +13,9 @@ type packer struct {
 	long []unique.Handle[string]
 }
 
-// longText is from how many bytes on a text is shared: being so takes some 200.
-const longText = 256
+// longText is from how many bytes on a text is shared, which takes some 200 by itself.
+// The longest key of a label or annotation has 317.
+const longText = 320
 
 func (p *packer) number(n int64) { p.packed = binary.AppendVarint(p.packed, n) }
 
@@ -57,16 +58,4 @@ func (u *unpacker) text() string {
 	s := u.packed[:n]
 	u.packed = u.packed[n:]
 	return s
-}
-
-// texts are those of the keys; nil if these are.
-func (u *unpacker) texts(keys []string) map[string]string {
-	if keys == nil {
-		return nil
-	}
-	texts := make(map[string]string, len(keys))
-	for _, key := range keys {
-		texts[key] = u.text()
-	}
-	return texts
 }

@@ -3,6 +3,7 @@ package reconciler
 import (
 	"reflect"
 	"time"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -71,7 +72,8 @@ func ResizeOf(pod *corev1.Pod) *Resized {
 	if parent != (safety.Workload{}) {
 		controller = parent
 	}
-	r := &Resized{Pod: nameOf(pod), UID: pod.UID, Workload: controller, Node: pod.Spec.NodeName, NodeType: pod.Annotations[contract.AppliedInstanceType]}
+	controller.Name = lasting(controller.Name)
+	r := &Resized{Pod: nameOf(pod), UID: pod.UID, Workload: controller, Node: pod.Spec.NodeName, NodeType: lasting(pod.Annotations[contract.AppliedInstanceType])}
 	// What cannot be read is as good as not there.
 	if at, err := time.Parse(time.RFC3339, pod.Annotations[contract.AppliedAt]); err == nil {
 		r.Applied = at.UTC()
@@ -88,6 +90,10 @@ func ResizeOf(pod *corev1.Pod) *Resized {
 	}
 	return r
 }
+
+// lasting is the text in memory of its own, which pods share: a cached pod's is part
+// of a larger one, that would be kept for as long.
+func lasting(text string) string { return unique.Make(text).Value() }
 
 // sized tells whether the pod was ever sized.
 func sized(pod *corev1.Pod) bool {
@@ -120,7 +126,7 @@ func (r *Resized) add(c *corev1.Container, statuses []corev1.ContainerStatus, fr
 	}
 	plan := ContainerPlan{Name: c.Name, Current: sizing.FromResources(c.Resources)}
 	_ = from.fill(&plan) // What cannot be known stays zero.
-	resized := ResizedContainer{Name: c.Name, Original: plan.Original, Spec: plan.Current, Sidecar: sidecar}
+	resized := ResizedContainer{Name: lasting(c.Name), Original: plan.Original, Spec: plan.Current, Sidecar: sidecar}
 	if s := safety.StatusOf(c.Name, statuses); s != nil && s.Resources != nil {
 		resized.Actual, resized.Told = sizing.FromResources(*s.Resources), true
 	}

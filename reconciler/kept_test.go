@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -29,20 +31,71 @@ func many(name, at string) *corev1.Pod {
 }
 
 func TestAKeptPodIsThePodThatCame(t *testing.T) {
-	s := newStock()
-	deleted := metav1.NewTime(time.Unix(1_700_000_001, 0))
-	leaving := many("leaving", "2026-01-02T03:04:05Z")
-	leaving.DeletionTimestamp = &deleted
-	for _, want := range []*corev1.Pod{many("a", "2026-01-02T03:04:05Z"), many("b", ""), leaving, trimPod(&corev1.Pod{}), trimPod(filledPod())} {
-		kept, err := s.keep(want)
-		do(t, err)
-		if want.Annotations[contract.AppliedAt] == "" && want.Annotations != nil {
-			delete(want.Annotations, contract.AppliedAt)
-			kept, err = s.keep(want)
+	always := corev1.ContainerRestartPolicyAlways
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+	}{
+		{"with all that is kept for each", many("a", "2026-01-02T03:04:05Z")},
+		{"another one", many("b", "")},
+		{"with nothing", &corev1.Pod{}},
+		{"with a status", filledPod()},
+		{"that is being deleted", pod(guaranteed, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Unix(1_700_000_001, 0)) })},
+		{"whose labels and annotations are empty", pod(guaranteed, func(p *corev1.Pod) { p.Labels, p.Annotations = map[string]string{}, map[string]string{} })},
+		{"with the same key as a label and an annotation", pod(guaranteed, func(p *corev1.Pod) {
+			p.Labels, p.Annotations = map[string]string{"k": "label", "l": ""}, map[string]string{"k": "annotation"}
+		})},
+		{"with the longest keys, and texts longer than these", pod(guaranteed, func(p *corev1.Pod) {
+			key := strings.Repeat("k", 253) + "/" + strings.Repeat("n", 63)
+			p.Labels = map[string]string{key: "v"}
+			p.Annotations = map[string]string{"a": strings.Repeat("v", longText), key: strings.Repeat("v", longText-1), "z": strings.Repeat("w", 2*longText)}
+		})},
+		{"with a sidecar", filledPod(func(p *corev1.Pod) {
+			p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always}, {Name: "migrate"}}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "migrate", RestartCount: 1}, {Name: "proxy"}}
+		})},
+		{"that was resized, once it is not known where", pod(guaranteed, asResized, managedBy(metav1.ManagedFieldsEntry{Manager: "vpa", Subresource: resizeSubresource}))},
+		{"whose times are before 1970", pod(guaranteed, managedBy(metav1.ManagedFieldsEntry{Manager: ancientChanges, Time: new(metav1.Unix(-1, 0))}))},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			want := trimPod(tc.pod)
+			kept, err := newStock().keep(want.DeepCopy())
 			do(t, err)
-		}
-		if diff := cmp.Diff(want, kept.pod()); diff != "" {
-			t.Errorf("pod %q: -came +kept:\n%s", want.Name, diff)
+			if diff := cmp.Diff(want, kept.pod()); diff != "" {
+				t.Errorf("-came +kept:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhoChangesAPodsOwnChangesNoOther(t *testing.T) {
+	kept, err := newStock().keep(trimPod(filledPod(asResized)))
+	do(t, err)
+	before, changed := kept.pod(), kept.pod()
+	changed.Labels["l"] = "other"
+	changed.OwnerReferences[0].Name = "other"
+	changed.ManagedFields[0].Time = nil
+	changed.Spec.Containers[0].Name = "other"
+	changed.Status.ContainerStatuses[0].Name = "other"
+	if diff := cmp.Diff(before, kept.pod()); diff != "" {
+		t.Errorf("-before +after:\n%s", diff)
+	}
+}
+
+func TestPodsAreListedByTheirLabels(t *testing.T) {
+	s, index := newStock(), cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	for _, name := range []string{"a", "b"} {
+		p := many(name, "")
+		p.Labels = map[string]string{"pod": name}
+		kept, err := s.keep(p)
+		do(t, err)
+		do(t, index.Add(kept))
+	}
+	for _, namespace := range []string{"shop", metav1.NamespaceAll} {
+		pods, err := podLister{index}.Pods(namespace).List(labels.SelectorFromSet(labels.Set{"pod": "b"}))
+		do(t, err)
+		if len(pods) != 1 || pods[0].Name != "b" {
+			t.Errorf("in namespace %q: got %v", namespace, pods)
 		}
 	}
 }
@@ -68,6 +121,12 @@ func TestPodsOfATemplateShareWhatTheyHaveInCommon(t *testing.T) {
 	if d := keep(larger); d.form == a.form || d.keys != a.keys {
 		t.Error("a pod of another size shares it, or nothing else")
 	}
+	named := many("e", "2026-01-02T03:04:05Z")
+	named.Spec.Containers[0].Name = "own"
+	if e := keep(named); e.form != a.form {
+		t.Error("a pod whose container has another name shares nothing")
+	}
+	runtime.KeepAlive(a)
 	runtime.KeepAlive(b)
 }
 
@@ -91,7 +150,7 @@ func (s *shelf[T]) count() int {
 }
 
 // filledPod has something in most fields that are kept.
-func filledPod() *corev1.Pod {
+func filledPod(with ...func(*corev1.Pod)) *corev1.Pod {
 	p := pod(guaranteed, named("shop", "filled", "n4-0"))
 	p.Labels = map[string]string{"l": strings.Repeat("v", 63)}
 	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "u"}}
@@ -100,5 +159,8 @@ func filledPod() *corev1.Pod {
 		Name: p.Spec.Containers[0].Name, RestartCount: 2, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		Resources: p.Spec.Containers[0].Resources.DeepCopy(), AllocatedResources: p.Spec.Containers[0].Resources.DeepCopy().Requests,
 	}}
+	for _, f := range with {
+		f(p)
+	}
 	return p
 }

@@ -30,13 +30,13 @@ func managed(manager, subresource string, seconds int, fields ...string) metav1.
 		FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{` + annotated + `}},"f:spec":{` + spec + `}}`)}
 }
 
-// resizeOf is the entry of a resize of these containers.
-func resizeOf(manager string, seconds int, containers ...string) metav1.ManagedFieldsEntry {
+// resizeOf is the entry of our resize of these containers.
+func resizeOf(seconds int, containers ...string) metav1.ManagedFieldsEntry {
 	raw := ""
 	for _, name := range containers {
 		raw += `"k:{\"name\":\"` + name + `\"}":{}`
 	}
-	m := managed(manager, resizeSubresource, seconds)
+	m := managed(contract.FieldManager, resizeSubresource, seconds)
 	m.FieldsV1 = metav1.NewFieldsV1(raw)
 	return m
 }

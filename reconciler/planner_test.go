@@ -337,7 +337,7 @@ func BenchmarkPlan(b *testing.B) {
 			p.Status.QOSClass = corev1.PodQOSBurstable
 		}
 	}
-	resized := managedBy(creation, resizeOf(contract.FieldManager, 10, "app", "proxy"), managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
+	resized := managedBy(creation, resizeOf(10, "app", "proxy"), managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
 	sized := annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
 		"original-cpu.proxy", "100m", "original-cpu-limit.proxy", "200m", "original-memory.proxy", "64Mi", "applied-instance-type", "n4")
 	for _, bc := range []struct {

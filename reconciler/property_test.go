@@ -65,7 +65,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 			}
 		}
 		p = patched(t, p, resizePatch(plan, plan.ResourceVersion))
-		p.ManagedFields = append(withoutResize(p.ManagedFields), resizeOf(contract.FieldManager, seconds, touched...))
+		p.ManagedFields = append(withoutResize(p.ManagedFields), resizeOf(seconds, touched...))
 	} else {
 		p = p.DeepCopy()
 	}

@@ -48,7 +48,7 @@ func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
 func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	small := amounts{"800m", "800m", "1Gi", "1Gi"}
-	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(resizeOf("workload-resizer", 10, "app", "proxy")), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
+	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(resizeOf(10, "app", "proxy")), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
 		p.Labels = map[string]string{"pod-template-hash": "x1"}
 		p.OwnerReferences[0].Name = "web-x1"
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "without"})

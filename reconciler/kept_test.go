@@ -24,7 +24,7 @@ func many(name, at string) *corev1.Pod {
 		p.Annotations = map[string]string{contract.AppliedAt: at, contract.AppliedInstanceType: "n4", "a": "b"}
 		when := metav1.NewTime(time.Unix(1_700_000_000, 0))
 		p.ManagedFields = []metav1.ManagedFieldsEntry{
-			{Manager: "creator", Time: &when, FieldsV1: metav1.NewFieldsV1(`{"f:restartPolicy":{}}`)},
+			{Manager: "creator", Time: &when, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:restartPolicy":{}}}`)},
 			{Manager: "untimed", Subresource: "resize", FieldsV1: metav1.NewFieldsV1(`{}`)},
 		}
 	}))

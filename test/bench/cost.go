@@ -60,7 +60,7 @@ func (b *bench) compareGrowth(costs map[int]*cost) {
 }
 
 // lonePods measures the memory of pods each of which is the only one of its
-// workload: they have nothing in common.
+// workload.
 func (b *bench) lonePods(ctx context.Context, none *cost, names []string) error {
 	if err := b.cluster.fill(ctx, 0, 0, 0); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (b *bench) lonePods(ctx context.Context, none *cost, names []string) error 
 	if err := b.cluster.fill(ctx, b.quiet, quietNodes, 1, names...); err != nil {
 		return err
 	}
-	b.say("growth: %d pods that have nothing in common", b.quiet)
+	b.say("growth: %d pods of as many workloads", b.quiet)
 	s, err := b.quietServer(ctx, b.quiet)
 	if err != nil {
 		return err

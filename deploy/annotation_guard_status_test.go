@@ -63,11 +63,11 @@ type forgery struct {
 func TestAnnotationGuardForgeries(t *testing.T) {
 	cluster := localcluster.ForTest(t, "")
 	config := cluster.Config()
-	if err := localcluster.Apply(t.Context(), config, append(Base(), AnnotationGuard(), []byte(meddler), []byte(bystanders))...); err != nil {
+	if err := localcluster.Apply(t.Context(), config, append(Base(), AnnotationGuard(), []byte(bystanders))...); err != nil {
 		t.Fatal(err)
 	}
 	f := &forgery{
-		guarded: guarded{admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount), meddler: as(t, config, "default", "meddler")},
+		guarded: guarded{admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount), meddler: asMeddler(t, config)},
 		kubelet: kubernetes.NewForConfigOrDie(localcluster.AsNode(config, "node")),
 		resizer: as(t, config, "default", "resizer"),
 		version: cluster.Version(),

@@ -21,10 +21,10 @@ import (
 func TestAnnotationGuard(t *testing.T) {
 	cluster := localcluster.ForTest(t, "")
 	config := cluster.Config()
-	if err := localcluster.Apply(t.Context(), config, append(Base(), AnnotationGuard(), []byte(meddler))...); err != nil {
+	if err := localcluster.Apply(t.Context(), config, append(Base(), AnnotationGuard())...); err != nil {
 		t.Fatal(err)
 	}
-	g := &guarded{admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount), meddler: as(t, config, "default", "meddler")}
+	g := &guarded{admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount), meddler: asMeddler(t, config)}
 	room := corev1.ResourceList{"cpu": resource.MustParse("1k"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("1k")}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Allocatable: room, Capacity: room}}
 	if _, err := g.admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {

@@ -16,27 +16,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// meddler may write pods in every way but to resize them.
-const meddler = `
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: meddler, namespace: default }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: { name: meddler }
-rules:
-  - { apiGroups: [""], resources: [pods, pods/status, pods/ephemeralcontainers], verbs: [get, patch, update] }
-  - { apiGroups: [""], resources: [pods/binding, bindings], verbs: [create] }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: { name: meddler }
-roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: meddler }
-subjects:
-  - { kind: ServiceAccount, name: meddler, namespace: default }
-`
-
 // guarded is a cluster with the guard.
 type guarded struct {
 	admin, server, meddler kubernetes.Interface
@@ -46,10 +25,23 @@ type guarded struct {
 func as(t *testing.T, config *rest.Config, namespace, account string) kubernetes.Interface {
 	t.Helper()
 	path, err := localcluster.ServiceAccountKubeconfig(t.Context(), config, namespace, account, t.TempDir())
+	return by(t, path, err)
+}
+
+// asMeddler makes somebody who may write pods in every way but to resize them.
+func asMeddler(t *testing.T, config *rest.Config) kubernetes.Interface {
+	t.Helper()
+	path, err := localcluster.MeddlerKubeconfig(t.Context(), config, metav1.NamespaceDefault, t.TempDir())
+	return by(t, path, err)
+}
+
+// by returns a client of whom a kubeconfig is for.
+func by(t *testing.T, kubeconfig string, err error) kubernetes.Interface {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := clientcmd.BuildConfigFromFlags("", path)
+	own, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/procfs"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 // work is what a number of writes took: the time, and the CPU of who sent them and
@@ -39,16 +39,8 @@ func (c *cluster) cpu() (float64, error) {
 }
 
 func cpuOf(pid int) (float64, error) {
-	stat, err := statOf(pid)
+	stat, err := localcluster.ProcessStat(pid)
 	return stat.CPUTime(), err
-}
-
-func statOf(pid int) (procfs.ProcStat, error) {
-	process, err := procfs.NewProc(pid)
-	if err != nil {
-		return procfs.ProcStat{}, fmt.Errorf("look at process %d: %w", pid, err)
-	}
-	return process.Stat()
 }
 
 const (

@@ -3,12 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -30,44 +25,23 @@ func (c *cluster) serveBy(ctx context.Context, kubeconfig string, args ...string
 }
 
 // metrics are what the server tells now.
-type metrics map[string]*dto.MetricFamily
+type metrics localcluster.Metrics
 
 func (s *server) metrics(ctx context.Context) (metrics, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.HTTPAddress+"/metrics", nil)
-	if err != nil {
-		return nil, fmt.Errorf("read the server's metrics: %w", err)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("read the server's metrics: %w", err)
-	}
-	defer answer.Body.Close()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(answer.Body)
-	if err != nil {
-		return nil, fmt.Errorf("read the server's metrics: %w", err)
-	}
-	return families, nil
+	m, err := s.Metrics(ctx)
+	return metrics(m), err
 }
 
-// sum adds up the series of a metric that have all these labels, as name, value,
-// …; of a histogram it adds up how often something was observed.
+// sum adds up the series of a metric that have all these labels, as name, value, …; 0
+// where there are none, as of what has not happened yet.
 func (m metrics) sum(name string, labels ...string) float64 {
-	total := 0.0
-	for _, series := range m[name].GetMetric() {
-		has := map[string]string{}
-		for _, label := range series.GetLabel() {
-			has[label.GetName()] = label.GetValue()
-		}
-		matches := true
-		for i := 0; i < len(labels); i += 2 {
-			matches = matches && has[labels[i]] == labels[i+1]
-		}
-		if matches {
-			total += series.GetCounter().GetValue() + series.GetGauge().GetValue() + float64(series.GetHistogram().GetSampleCount())
-		}
+	wanted := map[string]string{}
+	for i := 0; i < len(labels); i += 2 {
+		wanted[labels[i]] = labels[i+1]
 	}
-	return total
+	// That there are none is no error here.
+	sum, _ := localcluster.Metrics(m).Sum(name, wanted)
+	return sum
 }
 
 // until asks the metrics until they are as wanted.
@@ -114,7 +88,7 @@ const plansCounted = "workload_resizer_plan_seconds"
 
 // rss is how many bytes of memory the server has.
 func (s *server) rss() (float64, error) {
-	stat, err := statOf(s.PID())
+	stat, err := localcluster.ProcessStat(s.PID())
 	return float64(stat.ResidentMemory()), err
 }
 

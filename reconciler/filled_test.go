@@ -26,7 +26,7 @@ func filled(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node) *Reconciler 
 	for _, node := range nodes {
 		do(t, r.factory.Core().V1().Nodes().Informer().GetIndexer().Add(node))
 	}
-	r.synced.Store(true)
+	close(r.filled)
 	return r
 }
 

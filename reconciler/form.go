@@ -15,9 +15,15 @@ type form struct{ corev1.Pod }
 func (f *form) clear() {
 	f.Namespace, f.Name, f.UID, f.DeletionTimestamp, f.Spec.NodeName = "", "", "", nil, ""
 	f.Labels, f.Annotations, f.Generation, f.Status.ObservedGeneration = nil, nil, 0, 0
-	cloneSlices(&f.Pod)
+	cloneOwners(&f.Pod)
 	for text := range ownTexts(&f.Pod) {
 		*text = ""
+	}
+	for list := range ownAmounts(&f.Pod) {
+		*list = nil
+	}
+	for status := range statusesOf(&f.Pod) {
+		status.RestartCount = 0
 	}
 	for i := range f.ManagedFields {
 		m := &f.ManagedFields[i]
@@ -28,11 +34,16 @@ func (f *form) clear() {
 	}
 }
 
-// cloneSlices gives the pod slices of its own, where these have what is its own.
-func cloneSlices(pod *corev1.Pod) {
+// cloneOwners gives the pod whatever has something that is its own.
+func cloneOwners(pod *corev1.Pod) {
 	pod.OwnerReferences, pod.ManagedFields = slices.Clone(pod.OwnerReferences), slices.Clone(pod.ManagedFields)
 	pod.Spec.Containers, pod.Spec.InitContainers = slices.Clone(pod.Spec.Containers), slices.Clone(pod.Spec.InitContainers)
 	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = slices.Clone(pod.Status.ContainerStatuses), slices.Clone(pod.Status.InitContainerStatuses)
+	for status := range statusesOf(pod) {
+		if status.Resources != nil {
+			status.Resources = new(*status.Resources)
+		}
+	}
 }
 
 // ownTexts are the pod's own. Containers are often called as their workload is.
@@ -46,16 +57,34 @@ func ownTexts(pod *corev1.Pod) iter.Seq[*string] {
 				return
 			}
 		}
-		for _, containers := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-			for i := range containers {
-				if !yield(&containers[i].Name) {
-					return
-				}
+		for c := range containersOf(pod) {
+			if !yield(&c.Name) {
+				return
 			}
 		}
-		for _, statuses := range [...][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-			for i := range statuses {
-				if !yield(&statuses[i].Name) {
+		for status := range statusesOf(pod) {
+			if !yield(&status.Name) {
+				return
+			}
+		}
+	}
+}
+
+// containersOf are all containers of the pod.
+func containersOf(pod *corev1.Pod) iter.Seq[*corev1.Container] {
+	return elementsOf(pod.Spec.Containers, pod.Spec.InitContainers)
+}
+
+// statusesOf are those of all containers of the pod.
+func statusesOf(pod *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
+	return elementsOf(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses)
+}
+
+func elementsOf[T any](slices ...[]T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, elements := range slices {
+			for i := range elements {
+				if !yield(&elements[i]) {
 					return
 				}
 			}
@@ -74,7 +103,7 @@ const untimed = -1 << 63
 // pack packs what is the pod's own and has no place in keptPod, but for the keys of
 // maps, which it packs apart. The resource version comes first.
 func pack(pod *corev1.Pod) (*keys, unpacker) {
-	var k, p packer
+	var p packer
 	for text := range ownTexts(pod) {
 		p.text(*text)
 	}
@@ -90,14 +119,19 @@ func pack(pod *corev1.Pod) (*keys, unpacker) {
 			p.text(m.FieldsV1.GetRawString())
 		}
 	}
-	packAll(pod.Labels, &k, &p)
-	packAll(pod.Annotations, &k, &p)
-	return &keys{string(k.packed)}, unpacker{string(p.packed), p.long}
+	for status := range statusesOf(pod) {
+		p.number(int64(status.RestartCount))
+	}
+	m := mapPacker{pod: pod, values: &p}
+	packAmounts(&m)
+	packAll(&m, pod.Labels, itself)
+	packAll(&m, pod.Annotations, itself)
+	return &keys{string(m.keys.packed)}, unpacker{string(p.packed), p.long}
 }
 
 // into unpacks what pack has packed.
 func (u unpacker) into(pod *corev1.Pod, keys *keys) {
-	cloneSlices(pod)
+	cloneOwners(pod)
 	for text := range ownTexts(pod) {
 		*text = u.text()
 	}
@@ -113,6 +147,10 @@ func (u unpacker) into(pod *corev1.Pod, keys *keys) {
 			m.FieldsV1 = metav1.NewFieldsV1(u.text())
 		}
 	}
-	k := unpacker{packed: keys.packed}
-	pod.Labels, pod.Annotations = unpackAll(&k, &u), unpackAll(&k, &u)
+	for status := range statusesOf(pod) {
+		status.RestartCount = int32(u.number())
+	}
+	m := mapUnpacker{pod, unpacker{packed: keys.packed}, &u}
+	unpackAmounts(&m)
+	pod.Labels, pod.Annotations = unpackAll[string](&m, itself), unpackAll[string](&m, itself)
 }

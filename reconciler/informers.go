@@ -2,11 +2,8 @@ package reconciler
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -106,8 +103,8 @@ func trimPod(p *corev1.Pod) *corev1.Pod {
 			Phase:                 p.Status.Phase,
 			QOSClass:              p.Status.QOSClass,
 			ObservedGeneration:    p.Status.ObservedGeneration,
-			ContainerStatuses:     trimStatuses(p.Status.ContainerStatuses, p.Spec.Containers),
-			InitContainerStatuses: trimStatuses(p.Status.InitContainerStatuses, p.Spec.InitContainers),
+			ContainerStatuses:     trimStatuses(p.Status.ContainerStatuses),
+			InitContainerStatuses: trimStatuses(p.Status.InitContainerStatuses),
 			Resources:             p.Status.Resources,
 			AllocatedResources:    p.Status.AllocatedResources,
 
@@ -138,7 +135,7 @@ func trimContainers(containers []corev1.Container) []corev1.Container {
 	return trimmed
 }
 
-func trimStatuses(statuses []corev1.ContainerStatus, containers []corev1.Container) []corev1.ContainerStatus {
+func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	if len(statuses) == 0 {
 		return nil
 	}
@@ -149,25 +146,9 @@ func trimStatuses(statuses []corev1.ContainerStatus, containers []corev1.Contain
 		if s.State.Running != nil {
 			trimmed[i].State.Running = &isRunning
 		}
-		if c := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == s.Name }); c >= 0 {
-			shareAmounts(&trimmed[i], &containers[c])
-		}
 	}
 	return trimmed
 }
-
-// shareAmounts has a status use the amounts of its container where they are the same,
-// as they are most of the time: each map of them takes more than half a KiB.
-func shareAmounts(status *corev1.ContainerStatus, c *corev1.Container) {
-	if same(status.AllocatedResources, c.Resources.Requests) {
-		status.AllocatedResources = c.Resources.Requests
-	}
-	if r := status.Resources; r != nil && len(r.Claims) == 0 && len(c.Resources.Claims) == 0 && same(r.Requests, c.Resources.Requests) && same(r.Limits, c.Resources.Limits) {
-		status.Resources = &corev1.ResourceRequirements{Requests: c.Resources.Requests, Limits: c.Resources.Limits}
-	}
-}
-
-func same(a, b corev1.ResourceList) bool { return maps.EqualFunc(a, b, resource.Quantity.Equal) }
 
 // isRunning stands for every container that runs; since when does not matter.
 var isRunning corev1.ContainerStateRunning

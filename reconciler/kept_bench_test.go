@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/tools/cache"
@@ -29,6 +30,10 @@ var kindsOfPods = []struct {
 		ownedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i/20))
 		p.Annotations["cni.projectcalico.org/podIP"] = fmt.Sprintf("10.%d.%d.%d/32", i>>16, i>>8&255, i&255)
 	}},
+	{"20 of a Deployment with amounts of its own", func(p *corev1.Pod, i int) {
+		ownedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i/20))
+		asks(p, i/20)
+	}},
 	{"20 of a StatefulSet", func(p *corev1.Pod, i int) {
 		ownedBy(p, "StatefulSet", fmt.Sprintf("checkout-%d", i/20))
 		p.Labels[appsv1.StatefulSetPodNameLabel], p.Labels[appsv1.PodIndexLabel] = p.Name, fmt.Sprint(i%20)
@@ -41,6 +46,10 @@ var kindsOfPods = []struct {
 		p.Labels["job-name"], p.Labels["controller-uid"] = owner.Name, string(owner.UID)
 	}},
 	{"the only one of a Deployment", alone},
+	{"the only one of a Deployment with amounts of its own", func(p *corev1.Pod, i int) {
+		alone(p, i)
+		asks(p, i)
+	}},
 	{"the only one of a Deployment with containers named after it", func(p *corev1.Pod, i int) {
 		alone(p, i)
 		name := fmt.Sprintf("checkout-%d", i)
@@ -137,6 +146,26 @@ func ownedBy(p *corev1.Pod, kind, name string) {
 		p.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = name[len("checkout-"):]
 	} else {
 		delete(p.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	}
+}
+
+// asks has the pod ask for amounts that no other number asks for.
+func asks(p *corev1.Pod, n int) {
+	for i := range p.Spec.Containers {
+		c, status := &p.Spec.Containers[i], &p.Status.ContainerStatuses[i]
+		for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
+			cpu, memory := *list.Cpu(), *list.Memory()
+			cpu.Add(*resource.NewMilliQuantity(int64(n), resource.DecimalSI))
+			memory.Add(*resource.NewQuantity(int64(n)<<20, resource.BinarySI))
+			list[corev1.ResourceCPU], list[corev1.ResourceMemory] = cpu, memory
+		}
+		status.AllocatedResources, status.Resources = c.Resources.Requests, &c.Resources
+		for original, amount := range map[contract.Original]*resource.Quantity{
+			contract.CPURequest: c.Resources.Requests.Cpu(), contract.MemoryRequest: c.Resources.Requests.Memory(),
+			contract.CPULimit: c.Resources.Limits.Cpu(), contract.MemoryLimit: c.Resources.Limits.Memory(),
+		} {
+			p.Annotations[original.Key(c.Name)] = amount.String()
+		}
 	}
 }
 

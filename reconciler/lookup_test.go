@@ -20,13 +20,13 @@ func TestPodsAreCountedOnceTheyAreRead(t *testing.T) {
 	if err := indexer.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "bank", Name: "teller"}}); err != nil {
 		t.Fatal(err)
 	}
-	r := &Reconciler{vpas: &vpas{}}
+	r := &Reconciler{vpas: &vpas{}, filled: make(chan struct{})}
 	r.pods = corelisters.NewPodLister(indexer)
 	var notReady *NotReadyError
 	if _, err := r.Count(""); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
 		t.Errorf("before: %v", err)
 	}
-	r.synced.Store(true)
+	close(r.filled)
 	for namespace, want := range map[string]int{"": 3, "shop": 2, "bank": 1, "shpo": 0} {
 		if got, err := r.Count(namespace); got != want || err != nil {
 			t.Errorf("%q has %d pods, %v; want %d", namespace, got, err, want)

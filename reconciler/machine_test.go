@@ -28,7 +28,7 @@ func TestWhatTheLabelsOfANodeTellOfTheMachine(t *testing.T) {
 		}
 	}
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{Baseline: "n4", Ratios: map[string]ratios.Ratio{"n4": {CPUPerf: 1, MemoryPerf: 1}}}}))
-	r := &Reconciler{Config: Config{Ratios: store}, vpas: &vpas{}, nodes: corelisters.NewNodeLister(indexer)}
+	r := &Reconciler{Config: Config{Ratios: store}, vpas: &vpas{}, filled: make(chan struct{}), nodes: corelisters.NewNodeLister(indexer)}
 	notReady := func(want NotReady) {
 		t.Helper()
 		var err *NotReadyError
@@ -37,7 +37,7 @@ func TestWhatTheLabelsOfANodeTellOfTheMachine(t *testing.T) {
 		}
 	}
 	notReady(CacheNotReady)
-	r.synced.Store(true)
+	close(r.filled)
 	notReady(RatiosNotReady)
 
 	ctx, cancel := context.WithCancel(t.Context())

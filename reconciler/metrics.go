@@ -46,7 +46,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}, []string{"reason"}),
 		resizes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_resizes_total",
-			Help: "Resizes by result: resized (the API server took the sizes), refused (it never will as things are, for this reason) or failed (it is tried again); each try counts, and conflicts do not.",
+			Help: "Resizes by result: resized (the API server took the sizes), refused (it never will as things are, for this reason) or failed (a write of the resize or of its record came to nothing, and is tried again); each try counts, and conflicts do not.",
 		}, []string{"result", "reason"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_api_writes_total",

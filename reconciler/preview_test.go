@@ -104,7 +104,7 @@ func TestWhatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
 
 func TestPreviewsNeedTheCaches(t *testing.T) {
 	r := shop(t)
-	r.synced.Store(false)
+	r.filled = make(chan struct{})
 	var notReady *NotReadyError
 	if _, _, err := r.PreviewAll(t.Context(), Selection{}, PreviewOptions{}); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
 		t.Errorf("got %v", err)

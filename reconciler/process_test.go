@@ -175,7 +175,7 @@ func TestAPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
 
 func TestTheLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
-	r.synced.Store(true)
+	close(r.filled)
 	r.ticked()
 	clock.Step(time.Hour)
 	if err := r.Live(); err != nil {

@@ -94,7 +94,8 @@ type Reconciler struct {
 	autoscalers autoscalinglisters.HorizontalPodAutoscalerLister
 	vpas        *vpas
 	usage       *usage
-	synced      atomic.Bool
+	// filled is closed once all pods were read.
+	filled chan struct{}
 
 	queue workqueue.TypedDelayingInterface[types.NamespacedName]
 	// line is what the queue is made of.
@@ -131,6 +132,7 @@ func New(config Config) (*Reconciler, error) {
 		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
 		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Lister(),
 		usage:       newUsage(),
+		filled:      make(chan struct{}),
 		pacer:       newPacer(config.RealignRate, clock.RealClock{}),
 		clock:       clock.RealClock{},
 	}
@@ -169,7 +171,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 		}
 		return fmt.Errorf("read the cluster: %w", err)
 	}
-	r.synced.Store(true)
+	close(r.filled)
 	r.ticked()
 	klog.FromContext(ctx).Info("Caches are filled", "pods", len(r.podIndex.ListKeys()))
 
@@ -252,13 +254,26 @@ const stuckAfter = 5 * time.Minute
 // Live returns an error if the loop is stuck: there is work, and nothing of it
 // was done for a long time.
 func (r *Reconciler) Live() error {
-	if !r.synced.Load() || r.queue.Len() == 0 {
+	if !r.isFilled() || r.queue.Len() == 0 {
 		return nil
 	}
 	if idle := r.clock.Since(time.Unix(0, r.progress.Load())); idle > stuckAfter {
 		return fmt.Errorf("%d pods are queued and no worker has got on for %s", r.queue.Len(), idle.Round(time.Second))
 	}
 	return nil
+}
+
+// Filled returns a channel that is closed once all pods were read: the reconciler can
+// work from then on, given ratios.
+func (r *Reconciler) Filled() <-chan struct{} { return r.filled }
+
+func (r *Reconciler) isFilled() bool {
+	select {
+	case <-r.filled:
+		return true
+	default:
+		return false
+	}
 }
 
 // Ready returns an error that says what is missing while plans cannot be made.
@@ -276,7 +291,7 @@ func (r *Reconciler) Ready() error {
 }
 
 func (r *Reconciler) cacheReady() error {
-	if r.synced.Load() {
+	if r.isFilled() {
 		return nil
 	}
 	for _, cause := range [...]*error{r.unread.Load(), r.vpas.err.Load()} {

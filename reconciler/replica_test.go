@@ -125,7 +125,7 @@ func (s *replicas) start(t *testing.T, identity string) *replica {
 	c.actuator.limiter = &c.rate
 	var ctx context.Context
 	ctx, c.cancel = context.WithCancel(context.Background())
-	for _, part := range []func(context.Context) error{store.Run, c.holds.Run, func(ctx context.Context) error { return c.elector.Run(ctx, c.Run) }} {
+	for _, part := range []func(context.Context) error{store.Run, c.holds.Run, func(ctx context.Context) error { return c.elector.Run(ctx, c.Filled(), c.Run) }} {
 		c.ended.Go(func() {
 			if err := part(ctx); err != nil {
 				t.Errorf("replica %s ended with %v", identity, err)

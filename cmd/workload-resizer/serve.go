@@ -138,7 +138,7 @@ func serve(ctx context.Context, o *options) error {
 	}
 	reconcile := loop.Run
 	if elector != nil {
-		reconcile = func(ctx context.Context) error { return elector.Run(ctx, loop.Run) }
+		reconcile = func(ctx context.Context) error { return elector.Run(ctx, loop.Filled(), loop.Run) }
 	}
 	serving.Reconciler = loop
 	api := server.New(serving)

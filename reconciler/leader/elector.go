@@ -74,13 +74,20 @@ func New(config Config) (*Elector, error) {
 	return e, nil
 }
 
-// Run stands for election and does work. A replica that loses the Lease goes on,
-// and stands again. When ctx is done, work has to end, and the Lease is given up
-// only after that: nobody else leads while this replica may still write.
-func (e *Elector) Run(ctx context.Context, work func(context.Context) error) error {
+// Run does work, and stands for election once ready is closed: who cannot work yet is
+// not to be preferred to a replica that can. One that loses the Lease goes on, and stands
+// again. When ctx is done, work has to end, and the Lease is given up only after that:
+// nobody else leads while this replica may still write.
+func (e *Elector) Run(ctx context.Context, ready <-chan struct{}, work func(context.Context) error) error {
 	standing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { e.stand(standing) })
+	running.Go(func() {
+		select {
+		case <-ready:
+			e.stand(standing)
+		case <-standing.Done():
+		}
+	})
 	err := work(ctx)
 	stop()
 	running.Wait()

@@ -35,6 +35,12 @@ var errCut = errors.New("the connection is cut")
 // stand starts a replica whose work ends once finish is closed.
 func stand(t *testing.T, config *rest.Config, name, identity string, finish <-chan struct{}) *candidate {
 	t.Helper()
+	return standOnce(t, done, config, name, identity, finish)
+}
+
+// standOnce starts a replica that can work once ready is closed.
+func standOnce(t *testing.T, ready <-chan struct{}, config *rest.Config, name, identity string, finish <-chan struct{}) *candidate {
+	t.Helper()
 	c := &candidate{ended: make(chan error, 1)}
 	config = rest.CopyConfig(config)
 	config.Timeout = time.Second
@@ -57,7 +63,7 @@ func stand(t *testing.T, config *rest.Config, name, identity string, finish <-ch
 	var ctx context.Context
 	ctx, c.cancel = context.WithCancel(context.Background())
 	go func() {
-		c.ended <- c.Run(ctx, func(ctx context.Context) error {
+		c.ended <- c.Run(ctx, ready, func(ctx context.Context) error {
 			<-ctx.Done()
 			<-finish
 			return nil
@@ -89,7 +95,7 @@ func (c *candidate) leads(t *testing.T, what string) time.Duration {
 	return time.Since(begin)
 }
 
-// done is closed: work that ends at once.
+// done is closed: work that can begin at once, or ends at once.
 var done = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -201,6 +207,23 @@ func TestElection(t *testing.T) {
 		}
 	})
 
+	t.Run("who cannot work yet does not stand, and ends all the same", func(t *testing.T) {
+		ready := make(chan struct{})
+		first := standOnce(t, ready, config, "waits", "a", done)
+		b := stand(t, config, "waits", "b", done)
+		b.leads(t, "b to lead")
+		b.cancel()
+		b.ended <- <-b.ended
+		never := standOnce(t, nil, config, "waits", "never", done)
+		never.cancel()
+		never.ended <- <-never.ended
+		if _, known := first.Leader(); known || first.Leading() {
+			t.Error("a has looked at the Lease")
+		}
+		close(ready)
+		first.leads(t, "a to lead")
+	})
+
 	t.Run("without an API server nobody leads", func(t *testing.T) {
 		a := stand(t, &rest.Config{Host: "https://127.0.0.1:1"}, "nowhere", "a", done)
 		if l, known := a.Leader(); known || a.Leading() {
@@ -231,6 +254,18 @@ func TestAProcessThatWasStoppedDoesNotLeadWhenItGoesOn(t *testing.T) {
 	l.drop()
 	if l.leading() || changes != 3 {
 		t.Errorf("given up, it leads: %v, changes %d", l.leading(), changes)
+	}
+}
+
+func TestALeaderGoesByTheClockThatNobodySets(t *testing.T) {
+	l := &lock{lease: time.Minute, changed: func() {}}
+	record := recordOf("a", time.Now())
+	l.hold(&record)
+	if l.until == l.until.Round(0) {
+		t.Error("the time has no reading of the monotonic clock")
+	}
+	if whole := l.until.Truncate(time.Second); !l.until.Equal(whole) {
+		t.Errorf("it leads until %v, though others may wait from the whole second", l.until)
 	}
 }
 

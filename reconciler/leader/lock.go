@@ -81,7 +81,9 @@ func (l *lock) hold(record *resourcelock.LeaderElectionRecord) {
 	l.see(record)
 	l.mu.Lock()
 	before := l.leads()
-	l.until = record.RenewTime.Truncate(time.Second).Add(l.lease)
+	renewed := record.RenewTime.Time
+	// Truncate would take the monotonic clock away.
+	l.until = renewed.Add(l.lease - time.Duration(renewed.Nanosecond()))
 	begun := !before && l.leads()
 	l.mu.Unlock()
 	if begun {

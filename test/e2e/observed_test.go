@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/test/metriclabels"
 )
 
 // observed is a server on a plane, and what it tells of itself.
@@ -111,17 +111,7 @@ func (o *observed) labelsAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reasons := []string{""}
-	for _, info := range contract.Reasons() {
-		reasons = append(reasons, string(info.Reason))
-	}
-	closed := map[string][]string{
-		"reason": reasons, "result": {"resized", "refused", "failed"}, "decision": {"resize", "aligned", "skip"},
-		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark"},
-		"step":      {"originals", "resize", "applied", "record", "putBack", "restore", "clean", "preview"},
-		"code":      {"0", "200", "403", "404", "409", "422", "429", "500", "503"},
-		"node_type": {"n2d", "n4"}, // Those of the table; x9 is a node's.
-	}
+	closed := metriclabels.Values("n2d", "n4") // Those of the table; x9 is a node's.
 	for name, family := range families {
 		if !strings.HasPrefix(name, "workload_resizer_") {
 			continue

@@ -2,33 +2,36 @@ package monitoring
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/workload-resizer/workload-resizer/test/metriclabels"
 )
 
 var (
-	// metricName finds the metrics in a query, selection those with labels, and
-	// grouping the labels that remain.
+	// metricName finds the metrics in a query, selection those with labels, matcher
+	// what is wanted of a label, and grouping the labels that remain.
 	metricName = regexp.MustCompile(`\b(?:workload_resizer|grpc_server|process|go)_[a-z0-9_]+`)
 	selection  = regexp.MustCompile(`\b([a-z0-9_]+)\{([^}]*)\}`)
-	labelName  = regexp.MustCompile(`(\w+)(?:=|!=)`)
+	matcher    = regexp.MustCompile(`(\w+)(=~|!~|!=|=)"([^"]*)"`)
 	grouping   = regexp.MustCompile(`\bby \(([^)]*)\)`)
 	labelValue = regexp.MustCompile(`"[^"]*"`)
 )
 
-// queries runs every query, and looks for every metric and label that it names:
-// one that does not exist would only give nothing.
+// queries runs every query, and looks for every metric, label and value of a label
+// that it names: one that does not exist would only give nothing.
 func (s *scene) queries(t *testing.T) {
 	d := readDashboard(t)
 	all := d.queries()
 	for _, a := range alerts(t) {
 		all = append(all, a.Expr)
 	}
-	labels := map[string]map[model.LabelName]bool{}
-	of := func(metric string) map[model.LabelName]bool {
+	labels := map[string]map[model.LabelName][]string{}
+	of := func(metric string) map[model.LabelName][]string {
 		if labels[metric] == nil {
 			labels[metric] = s.labels(t, metric)
 			if len(labels[metric]) == 0 {
@@ -48,13 +51,19 @@ func (s *scene) queries(t *testing.T) {
 				known[label] = true
 			}
 		}
-		for _, match := range selection.FindAllStringSubmatch(bare, -1) {
+		for _, match := range selection.FindAllStringSubmatch(query, -1) {
 			if !metricName.MatchString(match[1]) {
 				continue // up and ALERTS are Prometheus' own.
 			}
-			for _, label := range labelName.FindAllStringSubmatch(match[2], -1) {
-				if there := of(match[1]); len(there) > 0 && !there[model.LabelName(label[1])] {
-					t.Errorf("%s has no label %s: %s", match[1], label[1], query)
+			there := of(match[1])
+			for _, wanted := range matcher.FindAllStringSubmatch(match[2], -1) {
+				label, operator, value := wanted[1], wanted[2], wanted[3]
+				values, ok := there[model.LabelName(label)]
+				if len(there) > 0 && !ok {
+					t.Errorf("%s has no label %s: %s", match[1], label, query)
+				}
+				if missing := unmatched(t, values, operator, value); ok && missing != "" {
+					t.Errorf("the label %s of %s is never %s: %s", label, match[1], missing, query)
 				}
 			}
 		}
@@ -73,17 +82,43 @@ func withoutLabels(query string) string {
 	return grouping.ReplaceAllString(selection.ReplaceAllString(query, "$1"), "")
 }
 
-// labels are those of all series of a metric, its name among them.
-func (s *scene) labels(t *testing.T, metric string) map[model.LabelName]bool {
+// unmatched is what a matcher names that none of the values is; of a regular
+// expression, each alternative by itself.
+func unmatched(t *testing.T, values []string, operator, wanted string) string {
+	t.Helper()
+	alternatives := []string{regexp.QuoteMeta(wanted)}
+	if strings.HasSuffix(operator, "~") {
+		alternatives = strings.Split(wanted, "|")
+	}
+	for _, alternative := range alternatives {
+		pattern, err := regexp.Compile("^(?:" + alternative + ")$")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(values, pattern.MatchString) {
+			return alternative
+		}
+	}
+	return ""
+}
+
+// labels are those of all series of a metric, its name among them, with the values
+// that they may have: of a closed set all, of others those that there are.
+func (s *scene) labels(t *testing.T, metric string) map[model.LabelName][]string {
 	t.Helper()
 	series, _, _, err := s.prometheus.Series(t.Context(), []string{metric}, time.Now().Add(-time.Hour), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	labels := map[model.LabelName]bool{}
+	closed := metriclabels.Values("n2d", "n4", "c3")
+	labels := map[model.LabelName][]string{}
 	for _, set := range series {
-		for label := range set {
-			labels[label] = true
+		for label, value := range set {
+			if all, ok := closed[string(label)]; ok && strings.HasPrefix(metric, "workload_resizer_") {
+				labels[label] = all
+			} else {
+				labels[label] = append(labels[label], string(value))
+			}
 		}
 	}
 	return labels

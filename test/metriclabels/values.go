@@ -1,0 +1,19 @@
+package metriclabels
+
+import "github.com/workload-resizer/workload-resizer/reconciler/contract"
+
+// Values has every value that each label of the server's own metrics may have,
+// where the table of ratios has these node types. None of them grows with the cluster.
+func Values(nodeTypes ...string) map[string][]string {
+	reasons := []string{""}
+	for _, info := range contract.Reasons() {
+		reasons = append(reasons, string(info.Reason))
+	}
+	return map[string][]string{
+		"reason": reasons, "result": {"resized", "refused", "failed"}, "decision": {"resize", "aligned", "skip"},
+		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark"},
+		"step":      {"originals", "resize", "applied", "record", "putBack", "restore", "clean", "preview"},
+		"code":      {"0", "200", "403", "404", "409", "422", "429", "500", "503"},
+		"node_type": nodeTypes,
+	}
+}

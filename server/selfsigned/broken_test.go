@@ -33,11 +33,10 @@ func testBroken(t *testing.T, admin kubernetes.Interface, log *buffer) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(log.String())
-			o.edit(tc.edit)
-			if _, err := k.GetCertificate(nil); err != nil {
-				t.Error(err)
-			}
-			o.settled(k, other)
+			serves(t, k, func() {
+				o.edit(tc.edit)
+				o.settled(k, other)
+			})
 			if logged := log.String()[before:]; !strings.Contains(logged, tc.logged) {
 				t.Errorf("the log says not %q:\n%s", tc.logged, logged)
 			}
@@ -54,6 +53,33 @@ func testBroken(t *testing.T, admin kubernetes.Interface, log *buffer) {
 		}
 		o.settled(k, other)
 	})
+}
+
+// serves checks that a replica has a certificate all the time that something takes.
+func serves(t *testing.T, k *Keeper, meanwhile func()) {
+	t.Helper()
+	over, refused := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			if _, err := k.GetCertificate(nil); err != nil {
+				refused <- err
+				return
+			}
+			select {
+			case <-over:
+				refused <- nil
+				return
+			default:
+			}
+		}
+	}()
+	defer func() {
+		close(over)
+		if err := <-refused; err != nil {
+			t.Errorf("the last good certificate is not served: %v", err)
+		}
+	}()
+	meanwhile()
 }
 
 func testForeign(t *testing.T, admin kubernetes.Interface) {

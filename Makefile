@@ -36,10 +36,13 @@ run: build bin/grpcurl bin/kubectl ## Start a local cluster with three node type
 	@go build -o bin/demo ./test/demo
 	@exec bin/demo
 
-.PHONY: build
-build: bin/testcluster ## Build workload-resizer, resizectl (also as a plugin of kubectl) and testcluster into bin/.
+.PHONY: binaries
+binaries: ## Build workload-resizer and resizectl, also as a plugin of kubectl, into bin/.
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/workload-resizer ./cmd/resizectl
 	ln -sf resizectl bin/kubectl-workload_resizer
+
+.PHONY: build
+build: binaries bin/testcluster ## Build these and testcluster; the first time this takes 10 to 20 minutes.
 
 # The image: for which platforms, what it is called, and where it is written.
 PLATFORMS ?= linux/amd64 linux/arm64
@@ -112,7 +115,7 @@ test-unit: build bin/grpcurl bin/helm bin/kubectl bin/prometheus bin/promtool ##
 
 .PHONY: test-image
 test-image: ## Build the image and look into it.
-	go test -C deploy/image ./...
+	go test -C deploy/image -timeout=20m ./...
 
 .PHONY: test-cluster
 test-cluster: bin/testcluster ## Run the tests of the test cluster itself.

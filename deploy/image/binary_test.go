@@ -17,12 +17,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// makeImage runs make image in the repository at root, for this machine, and
-// returns what it printed and the tar.
+// makeImage runs make image in the repository at root, for all platforms, and returns
+// what it printed and the tar.
 func makeImage(t *testing.T, root string) (printed, file string) {
 	t.Helper()
 	dist := t.TempDir()
-	command := exec.Command("make", "--no-print-directory", "image", "PLATFORMS=linux/"+runtime.GOARCH, "DIST="+dist)
+	command := exec.Command("make", "--no-print-directory", "image", "DIST="+dist)
 	command.Dir = root
 	// Where make runs this test, its own settings are not for another make.
 	command.Env = append(os.Environ(), "PWD="+root, "MAKEFLAGS=", "MAKELEVEL=")
@@ -39,10 +39,10 @@ func makeImage(t *testing.T, root string) (printed, file string) {
 	return digest, filepath.Join(dist, "workload-resizer-image.tar")
 }
 
-// extracted returns the binary of an image that was made for this machine.
-func extracted(t *testing.T, file string) string {
+// extracted returns the binary of an image for an architecture.
+func extracted(t *testing.T, file, architecture string) string {
 	t.Helper()
-	tag, err := name.NewTag("workload-resizer:latest-" + runtime.GOARCH)
+	tag, err := name.NewTag("workload-resizer:latest-" + architecture)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,24 +77,10 @@ func TestTheBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory(t *testing.T) 
 		t.Fatal(err)
 	}
 	digest, file := makeImage(t, root)
-	binary := extracted(t, file)
-
-	format, err := elf.Open(binary)
-	if err != nil {
-		t.Fatal(err)
+	for architecture, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
+		t.Run(architecture, func(t *testing.T) { checkStatic(t, extracted(t, file, architecture), machine) })
 	}
-	defer format.Close()
-	for _, segment := range format.Progs {
-		if segment.Type == elf.PT_INTERP {
-			t.Error("the binary needs a dynamic linker")
-		}
-	}
-	if libraries, err := format.ImportedLibraries(); err != nil || len(libraries) > 0 {
-		t.Errorf("the binary needs %v, %v", libraries, err)
-	}
-	if format.Section(".symtab") != nil || format.Section(".debug_info") != nil {
-		t.Error("the binary is not stripped")
-	}
+	binary := extracted(t, file, runtime.GOARCH)
 	// With no environment, and as root in an empty root directory as the user of
 	// the image: anybody else may not change it.
 	command := exec.Command(binary, "version")
@@ -118,6 +104,29 @@ func TestTheBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory(t *testing.T) 
 	}
 	if again, _ := makeImage(t, elsewhere); again != digest {
 		t.Errorf("from another directory the digest is %s, not %s", again, digest)
+	}
+}
+
+// checkStatic checks that a binary is one of a machine, and needs nothing else.
+func checkStatic(t *testing.T, binary string, machine elf.Machine) {
+	format, err := elf.Open(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer format.Close()
+	if format.Machine != machine {
+		t.Errorf("the binary is for %v", format.Machine)
+	}
+	for _, segment := range format.Progs {
+		if segment.Type == elf.PT_INTERP {
+			t.Error("the binary needs a dynamic linker")
+		}
+	}
+	if libraries, err := format.ImportedLibraries(); err != nil || len(libraries) > 0 {
+		t.Errorf("the binary needs %v, %v", libraries, err)
+	}
+	if format.Section(".symtab") != nil || format.Section(".debug_info") != nil {
+		t.Error("the binary is not stripped")
 	}
 }
 

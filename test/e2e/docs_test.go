@@ -12,7 +12,8 @@ import (
 
 // documentation runs every command of the "console" blocks of the README and
 // the docs: lines that begin with "$ ". They are written for the server of
-// make run, so the tools are told where this one is.
+// make run, so the tools are told where this one is. What people have in PATH is
+// taken from bin.
 func (c *cluster) documentation(t *testing.T) {
 	s := c.servePlain(t)
 	c.awaitSettled(t, s, "") // "plan -A" is one of the commands.
@@ -37,7 +38,7 @@ func (c *cluster) documentation(t *testing.T) {
 				here := strings.NewReplacer("127.0.0.1:7443", s.GRPCAddress, "127.0.0.1:8080", s.HTTPAddress).Replace(command)
 				cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", here)
 				cmd.Dir = root
-				cmd.Env = append(os.Environ(), "RESIZECTL_SERVER="+s.GRPCAddress, "KUBECONFIG="+c.Kubeconfig)
+				cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"), "RESIZECTL_SERVER="+s.GRPCAddress, "KUBECONFIG="+c.Kubeconfig)
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}

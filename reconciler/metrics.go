@@ -100,8 +100,8 @@ func (r *Reconciler) exposeState(registry prometheus.Registerer) {
 	registry.MustRegister(
 		gauge("workload_resizer_queue_depth", "Pods that wait for a worker.", func() float64 { return float64(r.queue.Len()) }),
 		gauge("workload_resizer_realign_backlog", "Pods that wait for their turn to be sized anew (--realign-rate).", func() float64 { return float64(r.pacer.backlog()) }),
-		gauge("workload_resizer_leading", "Whether this replica is the one that resizes (1) or another one may be (0).", func() float64 {
-			if r.Leads() {
+		gauge("workload_resizer_leading", "Whether this replica is the one that resizes (1) or another one may be (0); with --dry-run none is.", func() float64 {
+			if r.Leads() && !r.DryRun {
 				return 1
 			}
 			return 0

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/testing/protocmp"
 	"k8s.io/client-go/kubernetes"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -53,6 +55,27 @@ func TestTheStatusOfTheOnlyReplica(t *testing.T) {
 	}
 	if got.GetReplica() != "me" || got.GetVersion() != "v1" || !got.GetLeading() || got.GetLeader().GetIdentity() != "me" || got.GetRatioRevision() != r.store.Table().Revision {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestADryRunLeadsNobody(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		r := start(t, setup{loop: func(c *reconciler.Config) { c.DryRun = dry }})
+		got, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.GetLeading() == dry || got.GetDryRun() != dry {
+			t.Errorf("with --dry-run=%v it says %v", dry, got)
+		}
+		families, err := r.metrics.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == "workload_resizer_leading" })
+		if leading := families[i].GetMetric()[0].GetGauge().GetValue(); (leading == 1) == dry {
+			t.Errorf("with --dry-run=%v the metric is %v", dry, leading)
+		}
 	}
 }
 

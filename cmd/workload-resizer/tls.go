@@ -32,7 +32,7 @@ func (o *selfSignedOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.enabled, "tls-self-signed", false, "make the certificate of the gRPC API and its authority, and renew them")
 	flags.StringVar(&o.secretName, "tls-secret-name", "workload-resizer-tls", "name of the Secret that keeps them, in the namespace of the ConfigMaps")
 	flags.StringVar(&o.caName, "tls-ca-name", "workload-resizer-ca", "name of the ConfigMap with the authorities that callers have to trust, in the same namespace")
-	flags.StringSliceVar(&o.dnsNames, "tls-dns-names", nil, "what callers call the server (default workload-resizer.NAMESPACE.svc and workload-resizer.NAMESPACE.svc.cluster.local)")
+	flags.StringSliceVar(&o.dnsNames, "tls-dns-names", nil, "all that callers call the server, in place of the default, whose first name resizectl and node agents rely on (default workload-resizer.NAMESPACE.svc and workload-resizer.NAMESPACE.svc.cluster.local)")
 }
 
 // complete names the Service of the namespace.

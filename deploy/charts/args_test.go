@@ -29,7 +29,7 @@ func TestTheServerKnowsEveryFlagThatTheChartGivesIt(t *testing.T) {
 			}
 		}
 	}
-	if !flags["--tls-cert-file"] || !flags["--config-name"] {
+	if !flags["--tls-cert-file"] || !flags["--tls-dns-names"] || !flags["--config-name"] {
 		t.Errorf("no values give some of the flags: there are %v", flags)
 	}
 	for flag := range flags {

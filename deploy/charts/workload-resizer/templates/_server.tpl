@@ -18,6 +18,10 @@ app.kubernetes.io/component: server
 - --http-bind-address=:8080
 {{- if eq $tls.mode "selfSigned" }}
 - --tls-self-signed
+{{- with $tls.dnsNames }}
+{{- $service := printf "workload-resizer.%s.svc" $.Release.Namespace }}
+- --tls-dns-names={{ concat (list $service (printf "%s.cluster.local" $service)) . | join "," }}
+{{- end }}
 {{- else }}
 - --tls-cert-file=/etc/workload-resizer/tls/tls.crt
 - --tls-private-key-file=/etc/workload-resizer/tls/tls.key

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,11 +43,7 @@ func TestDropIn(t *testing.T) {
 	}
 	defer events.Stop()
 
-	told := commands(t, "overlays/drop-in/kustomization.yaml")
-	if len(told) < 2 || !strings.HasPrefix(told[0], "kubectl apply -k ") {
-		t.Fatalf("the commands are %v", told)
-	}
-	shell(t, cluster, told[0])
+	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-k", "overlays/drop-in")
 	after := rolledOut(t, admin, published)
 	if after.UID != before.UID {
 		t.Error("the Deployment is another one")
@@ -56,7 +53,7 @@ func TestDropIn(t *testing.T) {
 	}
 	checkNeverBoth(t, pods.Items, events, *after.Spec.Replicas)
 
-	for _, command := range told[1:] {
+	for _, command := range commands(t, "overlays/drop-in/kustomization.yaml") {
 		shell(t, cluster, command)
 	}
 	left := kubectl(t, "--kubeconfig", cluster.Kubeconfig, "get", "--no-headers", "-o", "name", "-n", Namespace, "serviceaccounts,services,roles,rolebindings,clusterroles,clusterrolebindings,leases")
@@ -72,6 +69,34 @@ func TestDropIn(t *testing.T) {
 	if now.ResourceVersion != config.ResourceVersion {
 		t.Errorf("the ConfigMap is %v, was %v", now.Data, config.Data)
 	}
+	checkMoves(t, cluster, admin, after)
+}
+
+// checkMoves applies the base beside the Deployment of the overlay, and then deletes
+// that one: both stand for election by the same Lease meanwhile.
+func checkMoves(t *testing.T, cluster *localcluster.Cluster, admin kubernetes.Interface, from *appsv1.Deployment) {
+	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-k", "base")
+	to := rolledOut(t, admin, "workload-resizer")
+	if a, b := from.Spec.Template.Spec.Containers[0].Args, to.Spec.Template.Spec.Containers[0].Args; !slices.Equal(a, b) {
+		t.Errorf("the arguments are %v in place of the published controller, and %v else", a, b)
+	}
+	if to.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType {
+		t.Errorf("replicas are replaced by %s", to.Spec.Strategy.Type)
+	}
+	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "-n", Namespace, "delete", "deployment", published, "--cascade=foreground")
+	pods, err := admin.CoreV1().Pods(Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if !strings.HasPrefix(pod.Name, "workload-resizer-") || strings.HasPrefix(pod.Name, published) {
+			t.Errorf("the pod %s is still there", pod.Name)
+		}
+	}
+	if len(pods.Items) != int(*to.Spec.Replicas) {
+		t.Errorf("there are %d pods, want %d", len(pods.Items), *to.Spec.Replicas)
+	}
+	rolledOut(t, admin, "workload-resizer")
 }
 
 // rolledOut waits until a Deployment has all of its pods, and no others.

@@ -52,4 +52,17 @@ func TestThePublishedControllerAndThisOneNeverRunTogether(t *testing.T) {
 	}
 	// From then on, Helm may have it.
 	must(t, "", "helm", "install", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace, "--take-ownership", "--set", "dropIn.enabled=true", "--force-conflicts")
+	// And give it the usual name, and the usual strategy.
+	must(t, "", "helm", "upgrade", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace, "--reset-then-reuse-values", "--set", "dropIn.enabled=false")
+	all, err := deployments.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, d := range all.Items {
+		found = append(found, d.Name+" "+string(d.Spec.Strategy.Type))
+	}
+	if !slices.Equal(found, []string{"workload-resizer RollingUpdate"}) {
+		t.Errorf("the Deployments are %v", found)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
@@ -108,7 +109,16 @@ func TestWhatServersWroteOutlivesTheRelease(t *testing.T) {
 	if _, err := client.RbacV1().ClusterRoles().Get(t.Context(), "workload-resizer", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the rights are still there: %v", err)
 	}
-	helm("install", "mine", chart, "--set", "state.keep=false")
+	restored := []byte(`{"data":{"holds.yaml":"holds: [{kind: Restore, allNamespaces: true}]"}}`)
+	if _, err := client.CoreV1().ConfigMaps(namespace).Patch(t.Context(), deploy.Holds, types.MergePatchType, restored, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	again := helm("install", "mine", chart, "--set", "state.keep=false")
+	for text, want := range map[string]bool{notes: false, again: true} {
+		if strings.Contains(text, "resizectl resume -A --nested --service "+namespace) != want {
+			t.Errorf("that pods stay restored is told: %v, want %v:\n%s", !want, want, text)
+		}
+	}
 	if err := data.lost(t.Context(), false); err != nil {
 		t.Errorf("after it is installed again: %v", err)
 	}
@@ -168,5 +178,9 @@ func TestWhatHelmPrintsCanBeApplied(t *testing.T) {
 	apply()
 	if err := data.lost(t.Context(), true); err != nil {
 		t.Errorf("after it is applied again: %v", err)
+	}
+	must(t, "", "helm", "install", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace, "--take-ownership", "--force-conflicts")
+	if err := data.lost(t.Context(), true); err != nil {
+		t.Errorf("after Helm has taken it over: %v", err)
 	}
 }

@@ -19,8 +19,11 @@ func filled(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node) *Reconciler 
 	t.Helper()
 	r, _ := idle(t, "https://127.0.0.1:1")
 	r.Ratios = storeOf(t, published())
+	packing := newStock()
 	for _, pod := range pods {
-		do(t, r.podIndex.Add(pod))
+		kept, err := packing.trim(pod)
+		do(t, err)
+		do(t, r.podIndex.Add(kept))
 		r.usage.set(pod)
 	}
 	for _, node := range nodes {

@@ -57,8 +57,12 @@ func (k *keptPod) pod() *corev1.Pod {
 	return &pod
 }
 
+func (k *keptPod) namespacedName() types.NamespacedName {
+	return types.NamespacedName{Namespace: k.namespace.Value(), Name: k.name}
+}
+
 // GetObjectMeta implements metav1.ObjectMetaAccessor, by which caches know objects. It
-// has no labels, which take longer than the rest: podLister has them.
+// has no labels, which take longer than the rest.
 func (k *keptPod) GetObjectMeta() metav1.Object {
 	own := k.own
 	return &metav1.ObjectMeta{Namespace: k.namespace.Value(), Name: k.name, UID: k.uid, ResourceVersion: own.text()}

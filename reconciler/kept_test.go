@@ -11,8 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -97,24 +95,6 @@ func TestWhoChangesAPodsOwnChangesNoOther(t *testing.T) {
 	changed.Status.ContainerStatuses[0].Resources.Limits[corev1.ResourceCPU] = resource.MustParse("9")
 	if diff := cmp.Diff(before, kept.pod()); diff != "" {
 		t.Errorf("-before +after:\n%s", diff)
-	}
-}
-
-func TestPodsAreListedByTheirLabels(t *testing.T) {
-	s, index := newStock(), cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	for _, name := range []string{"a", "b"} {
-		p := many(name, "")
-		p.Labels = map[string]string{"pod": name}
-		kept, err := s.keep(p)
-		do(t, err)
-		do(t, index.Add(kept))
-	}
-	for _, namespace := range []string{"shop", metav1.NamespaceAll} {
-		pods, err := podLister{index}.Pods(namespace).List(labels.SelectorFromSet(labels.Set{"pod": "b"}))
-		do(t, err)
-		if len(pods) != 1 || pods[0].Name != "b" {
-			t.Errorf("in namespace %q: got %v", namespace, pods)
-		}
 	}
 }
 

@@ -3,6 +3,8 @@ package reconciler
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
@@ -27,9 +29,7 @@ func (r *Reconciler) leaderChanged() {
 		return
 	}
 	r.ledger.beginAnew()
-	for pod := range r.everyPod() {
-		r.enqueue(pod)
-	}
+	r.enqueueAll(r.pods.Pods(metav1.NamespaceAll).List())
 }
 
 // stoppedError tells that a plan must not be carried out any more. Nothing has

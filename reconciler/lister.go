@@ -1,51 +1,113 @@
 package reconciler
 
 import (
+	"fmt"
+	"iter"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/labels"
-	listersv1 "k8s.io/client-go/listers/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
-// podLister lists pods from an index that holds them as keptPod.
+// podLister finds pods in an index that holds them as keptPod. What it lists it leaves
+// packed: put together, all pods of a large cluster take many times the memory that
+// they do in the index.
 type podLister struct{ index cache.Indexer }
 
-// podNamespaceLister lists those of a namespace.
+// podNamespaceLister finds those of a namespace.
 type podNamespaceLister struct {
 	index     cache.Indexer
 	namespace string
 }
 
-// List implements listersv1.PodLister.
-func (l podLister) List(selector labels.Selector) (pods []*corev1.Pod, err error) {
-	return l.Pods("").List(selector)
-}
-
-// Pods implements listersv1.PodLister; no namespace is all of them.
-func (l podLister) Pods(namespace string) listersv1.PodNamespaceLister {
+// Pods has those of a namespace; of all if it is empty.
+func (l podLister) Pods(namespace string) podNamespaceLister {
 	return podNamespaceLister{l.index, namespace}
 }
 
-// List implements listersv1.PodNamespaceLister.
-func (l podNamespaceLister) List(selector labels.Selector) (pods []*corev1.Pod, err error) {
-	// What the index holds does not tell its labels.
-	err = cache.ListAllByNamespace(l.index, l.namespace, labels.Everything(), func(obj any) {
-		if pod := podOf(obj); selector.Matches(labels.Set(pod.Labels)) {
-			pods = append(pods, pod)
-		}
-	})
-	return pods, err
+// On returns the pods of a node, in any order. The slice is the caller's.
+func (l podLister) On(node string) []*keptPod { return packed(byIndex(l.index, byNode, node)) }
+
+// List returns the pods in any order. The slice is the caller's.
+func (l podNamespaceLister) List() []*keptPod {
+	if l.namespace == metav1.NamespaceAll {
+		return packed(l.index.List())
+	}
+	return packed(byIndex(l.index, cache.NamespaceIndex, l.namespace))
 }
 
-// Get implements listersv1.PodNamespaceLister.
-func (l podNamespaceLister) Get(name string) (*corev1.Pod, error) {
-	obj, exists, err := l.index.GetByKey(l.namespace + "/" + name)
-	if err != nil {
-		return nil, err
+// Count returns how many pods there are.
+func (l podNamespaceLister) Count() int {
+	if l.namespace == metav1.NamespaceAll {
+		return len(l.index.ListKeys())
 	}
-	if !exists {
+	return len(byIndex(l.index, cache.NamespaceIndex, l.namespace))
+}
+
+// After are the pods that come after the named one, by namespace and name; zero is
+// before all. Each namespace is listed when its turn comes, so that who ends early has
+// not sorted the rest.
+func (l podNamespaceLister) After(name types.NamespacedName) iter.Seq[*keptPod] {
+	namespaces := []string{l.namespace}
+	if l.namespace == metav1.NamespaceAll {
+		namespaces = l.index.ListIndexFuncValues(cache.NamespaceIndex)
+		slices.Sort(namespaces)
+	}
+	return func(yield func(*keptPod) bool) {
+		for _, namespace := range namespaces {
+			if namespace < name.Namespace {
+				continue
+			}
+			pods := slices.DeleteFunc(podNamespaceLister{l.index, namespace}.List(), func(k *keptPod) bool {
+				return compareNames(k.namespacedName(), name) <= 0
+			})
+			slices.SortFunc(pods, byNamespaceAndName)
+			for _, k := range pods {
+				if !yield(k) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Get returns a pod, put together.
+func (l podNamespaceLister) Get(name string) (*corev1.Pod, error) {
+	k := l.Find(name)
+	if k == nil {
 		return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
 	}
-	return podOf(obj), nil
+	return k.pod(), nil
+}
+
+// Find returns a pod, nil if there is none.
+func (l podNamespaceLister) Find(name string) *keptPod {
+	// A cache gives no error, and nil is no pod.
+	obj, _, _ := l.index.GetByKey(cache.ObjectName{Namespace: l.namespace, Name: name}.String())
+	k, _ := obj.(*keptPod)
+	return k
+}
+
+func byIndex(index cache.Indexer, name, value string) []any {
+	found, err := index.ByIndex(name, value)
+	if err != nil {
+		// Only an index that was never added gives an error.
+		panic(fmt.Sprintf("reconciler: pods by %s: %v", name, err))
+	}
+	return found
+}
+
+func packed(found []any) []*keptPod {
+	pods := make([]*keptPod, len(found))
+	for i, obj := range found {
+		pods[i] = obj.(*keptPod)
+	}
+	return pods
+}
+
+func byNamespaceAndName(a, b *keptPod) int {
+	return compareNames(a.namespacedName(), b.namespacedName())
 }

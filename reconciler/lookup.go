@@ -3,7 +3,6 @@ package reconciler
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -15,11 +14,11 @@ func (r *Reconciler) UID(name types.NamespacedName) (types.UID, error) {
 	if err := r.cacheReady(); err != nil {
 		return "", &NotReadyError{CacheNotReady, err}
 	}
-	pod, err := r.pods.Pods(name.Namespace).Get(name.Name)
-	if err != nil {
+	k := r.pods.Pods(name.Namespace).Find(name.Name)
+	if k == nil {
 		return "", &PodNotFoundError{name}
 	}
-	return pod.UID, nil
+	return k.uid, nil
 }
 
 // Workloads returns what makes the pod that has the name now, the narrowest first:
@@ -40,8 +39,8 @@ func (r *Reconciler) CountOf(namespace string, workload safety.Workload) (int, e
 		return 0, &NotReadyError{CacheNotReady, err}
 	}
 	count := 0
-	for _, pod := range all(r.pods.Pods(namespace).List) {
-		if safety.Targets(workload.Kind, workload.Name, pod) {
+	for _, k := range r.pods.Pods(namespace).List() {
+		if safety.Targets(workload.Kind, workload.Name, k.pod()) {
 			count++
 		}
 	}
@@ -54,6 +53,5 @@ func (r *Reconciler) Count(namespace string) (int, error) {
 	if err := r.cacheReady(); err != nil {
 		return 0, &NotReadyError{CacheNotReady, err}
 	}
-	pods, err := r.pods.Pods(namespace).List(labels.Everything())
-	return len(pods), err
+	return r.pods.Pods(namespace).Count(), nil
 }

@@ -4,32 +4,43 @@ import (
 	"errors"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corelisters "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 func TestPodsAreCountedOnceTheyAreRead(t *testing.T) {
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	for _, name := range []string{"web", "cart"} {
-		if err := indexer.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := indexer.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "bank", Name: "teller"}}); err != nil {
-		t.Fatal(err)
-	}
-	r := &Reconciler{vpas: &vpas{}, filled: make(chan struct{})}
-	r.pods = corelisters.NewPodLister(indexer)
+	r := shop(t)
+	web := safety.Workload{Kind: "Deployment", Name: "web"}
+	r.filled = make(chan struct{})
 	var notReady *NotReadyError
 	if _, err := r.Count(""); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
 		t.Errorf("before: %v", err)
 	}
+	if _, err := r.CountOf("shop", web); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
+		t.Errorf("of a workload, before: %v", err)
+	}
 	close(r.filled)
-	for namespace, want := range map[string]int{"": 3, "shop": 2, "bank": 1, "shpo": 0} {
+	for namespace, want := range map[string]int{"": 5, "shop": 3, "bank": 2, "shpo": 0} {
 		if got, err := r.Count(namespace); got != want || err != nil {
 			t.Errorf("%q has %d pods, %v; want %d", namespace, got, err, want)
 		}
+	}
+	for namespace, want := range map[string]int{"": 2, "shop": 2, "bank": 0} {
+		if got, err := r.CountOf(namespace, web); got != want || err != nil {
+			t.Errorf("%q has %d pods of the workload, %v; want %d", namespace, got, err, want)
+		}
+	}
+}
+
+func TestAPodIsKnownByItsName(t *testing.T) {
+	r := shop(t)
+	uid, err := r.UID(types.NamespacedName{Namespace: "shop", Name: "db"})
+	if err != nil || uid != "shop/db" {
+		t.Errorf("%q, %v", uid, err)
+	}
+	var unknown *PodNotFoundError
+	if _, err := r.UID(types.NamespacedName{Namespace: "bank", Name: "web-1-x"}); !errors.As(err, &unknown) {
+		t.Errorf("of another namespace: %v", err)
 	}
 }

@@ -71,8 +71,8 @@ func (r *Reconciler) Preview(ctx context.Context, name types.NamespacedName, opt
 
 // PreviewAll plans every pod of the selection, ordered by namespace and name, all
 // with the same table, until ctx is done. The pods are those of the moment of the
-// call, total in number. The error is a NotReadyError or that of
-// Selection.Sees.
+// call, total in number: what was kept of them then is held until the plans are
+// read. The error is a NotReadyError, or that of Selection.Sees or ctx.
 func (r *Reconciler) PreviewAll(ctx context.Context, of Selection, options PreviewOptions) (total int, plans iter.Seq[*Plan], err error) {
 	if err := r.Ready(); err != nil {
 		return 0, nil, err
@@ -84,11 +84,11 @@ func (r *Reconciler) PreviewAll(ctx context.Context, of Selection, options Previ
 	}
 	return len(pods), func(yield func(*Plan) bool) {
 		var around shared
-		for i, pod := range pods {
-			if i == 0 || pod.Namespace != around.namespace {
-				around = r.shared(pod.Namespace)
+		for i, k := range pods {
+			if namespace := k.namespace.Value(); i == 0 || namespace != around.namespace {
+				around = r.shared(namespace)
 			}
-			if ctx.Err() != nil || !yield(r.preview(ctx, r.snapshotIn(around, pod, rules), options)) {
+			if ctx.Err() != nil || !yield(r.preview(ctx, r.snapshotIn(around, k.pod(), rules), options)) {
 				return
 			}
 		}

@@ -86,7 +86,7 @@ type Config struct {
 type Reconciler struct {
 	Config
 	factory     informers.SharedInformerFactory
-	pods        listersv1.PodLister
+	pods        podLister
 	podIndex    cache.Indexer
 	nodes       listersv1.NodeLister
 	limitRanges listersv1.LimitRangeLister

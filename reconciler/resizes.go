@@ -2,11 +2,10 @@ package reconciler
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"iter"
-	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -20,8 +19,9 @@ type ResizeQuery struct {
 	Selector labels.Selector
 	// After is the pod that the answer begins after; zero to begin at the start.
 	After types.NamespacedName
-	// Sees tells of which namespaces; nil for all.
-	Sees func(namespace string) bool
+	// Sees tells whether pods of a namespace may be told of; nil for all. It is asked
+	// once per namespace of which there is something to tell.
+	Sees func(namespace string) (bool, error)
 }
 
 // NotResizedError tells that the pod was never sized.
@@ -31,26 +31,44 @@ func (e *NotResizedError) Error() string {
 	return fmt.Sprintf("pod %q in namespace %q was not sized; a preview says what speaks against it", e.Pod.Name, e.Pod.Namespace)
 }
 
-// Resizes returns what was done to the pods that were sized, by namespace and
-// name. The error is a NotReadyError.
-func (r *Reconciler) Resizes(q ResizeQuery) (iter.Seq[*Resized], error) {
+// Resizes are what was done to the pods that were sized, by namespace and name. They
+// end with the error of Sees or ctx, if there is one. Each pod is looked at when its
+// turn comes, so that a page of many costs no more than itself. The error that is
+// returned is a NotReadyError.
+func (r *Reconciler) Resizes(ctx context.Context, q ResizeQuery) (iter.Seq2[*Resized, error], error) {
 	if err := r.cacheReady(); err != nil {
 		return nil, &NotReadyError{CacheNotReady, err}
 	}
 	if q.Selector == nil {
 		q.Selector = labels.Everything()
 	}
-	pods, err := r.pods.Pods(q.Namespace).List(q.Selector)
-	if err != nil {
-		panic(fmt.Sprintf("reconciler: list from the cache: %v", err))
+	if q.Sees == nil {
+		q.Sees = func(string) (bool, error) { return true, nil }
 	}
-	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool {
-		return !sized(pod) || compareNames(nameOf(pod), q.After) <= 0 || q.Sees != nil && !q.Sees(pod.Namespace)
-	})
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return compareNames(nameOf(a), nameOf(b)) })
-	return func(yield func(*Resized) bool) {
-		for _, pod := range pods {
-			if !yield(ResizeOf(pod)) {
+	return func(yield func(*Resized, error) bool) {
+		asked, sees := "", false
+		for k := range r.pods.Pods(q.Namespace).After(q.After) {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			namespace := k.namespace.Value()
+			if namespace == asked && !sees {
+				continue
+			}
+			pod := k.pod()
+			if !sized(pod) || !q.Selector.Matches(labels.Set(pod.Labels)) {
+				continue
+			}
+			if namespace != asked {
+				var err error
+				if sees, err = q.Sees(namespace); err != nil {
+					yield(nil, err)
+					return
+				}
+				asked = namespace
+			}
+			if sees && !yield(ResizeOf(pod), nil) {
 				return
 			}
 		}

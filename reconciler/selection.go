@@ -2,9 +2,7 @@ package reconciler
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -31,16 +29,15 @@ type Selection struct {
 }
 
 // selected returns the pods of the selection, ordered by namespace and name. The
-// table decides what a node's type is. The error is that of Sees.
-func (r *Reconciler) selected(ctx context.Context, of Selection, table *ratios.Table) ([]*corev1.Pod, error) {
-	candidates := r.candidates(of)
-	pods := candidates[:0]
-	for _, pod := range candidates {
+// table decides what a node's type is. The error is that of Sees or ctx.
+func (r *Reconciler) selected(ctx context.Context, of Selection, table *ratios.Table) ([]*keptPod, error) {
+	var pods []*keptPod // Not part of the candidates, which would be held for as long.
+	for _, k := range r.candidates(of) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if r.selects(&of, pod, table) {
-			pods = append(pods, pod)
+		if r.selects(&of, k, table) {
+			pods = append(pods, k)
 		}
 	}
 	slices.SortFunc(pods, byNamespaceAndName)
@@ -50,48 +47,33 @@ func (r *Reconciler) selected(ctx context.Context, of Selection, table *ratios.T
 	return visible(pods, of.Sees)
 }
 
-func byNamespaceAndName(a, b *corev1.Pod) int {
-	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
-}
-
 // candidates are pods among which those of the selection are, as few as indexes
-// tell. The slice is the caller's.
-func (r *Reconciler) candidates(of Selection) []*corev1.Pod {
+// tell.
+func (r *Reconciler) candidates(of Selection) []*keptPod {
 	switch {
 	case of.Namespace != "" && of.Pod != "":
-		pod, err := r.pods.Pods(of.Namespace).Get(of.Pod)
-		if err != nil {
-			return nil // There is no such pod.
+		if k := r.pods.Pods(of.Namespace).Find(of.Pod); k != nil {
+			return []*keptPod{k}
 		}
-		return []*corev1.Pod{pod}
+		return nil
 	case of.Node != "":
-		return r.podsOn(of.Node)
+		return r.pods.On(of.Node)
 	}
-	return all(r.pods.Pods(of.Namespace).List)
+	return r.pods.Pods(of.Namespace).List()
 }
 
-// podsOn are the pods of a node.
-func (r *Reconciler) podsOn(node string) []*corev1.Pod {
-	found, err := r.podIndex.ByIndex(byNode, node)
-	if err != nil {
-		// Only an index that was never added gives an error.
-		panic(fmt.Sprintf("reconciler: pods by node: %v", err))
+// selects puts the pod together only if what is asked for cannot be told otherwise.
+func (r *Reconciler) selects(of *Selection, k *keptPod, table *ratios.Table) bool {
+	if of.Namespace != "" && of.Namespace != k.namespace.Value() ||
+		of.Pod != "" && of.Pod != k.name ||
+		of.Node != "" && of.Node != k.node.Value() {
+		return false
 	}
-	pods := make([]*corev1.Pod, len(found))
-	for i, obj := range found {
-		pods[i] = podOf(obj)
+	if of.Workload == (safety.Workload{}) && of.Labels == nil && of.NodeType == "" {
+		return true
 	}
-	return pods
-}
-
-func (r *Reconciler) selects(of *Selection, pod *corev1.Pod, table *ratios.Table) bool {
-	return (of.Namespace == "" || of.Namespace == pod.Namespace) &&
-		(of.Pod == "" || of.Pod == pod.Name) &&
-		(of.Node == "" || of.Node == pod.Spec.NodeName) &&
-		(of.Workload == safety.Workload{} || safety.Targets(of.Workload.Kind, of.Workload.Name, pod)) &&
+	pod := k.pod()
+	return (of.Workload == safety.Workload{} || safety.Targets(of.Workload.Kind, of.Workload.Name, pod)) &&
 		(of.Labels == nil || of.Labels.Matches(labels.Set(pod.Labels))) &&
 		(of.NodeType == "" || of.NodeType == r.typeOf(pod, table))
 }
@@ -103,15 +85,15 @@ func (r *Reconciler) typeOf(pod *corev1.Pod, table *ratios.Table) string {
 }
 
 // visible keeps the pods, which are ordered by namespace, that may be seen.
-func visible(pods []*corev1.Pod, sees func(namespace string) (bool, error)) ([]*corev1.Pod, error) {
-	kept := pods[:0]
+func visible(pods []*keptPod, sees func(namespace string) (bool, error)) ([]*keptPod, error) {
+	var kept []*keptPod
 	for len(pods) > 0 {
-		namespace := pods[0].Namespace
+		namespace := pods[0].namespace
 		n := 1
-		for n < len(pods) && pods[n].Namespace == namespace {
+		for n < len(pods) && pods[n].namespace == namespace {
 			n++
 		}
-		ok, err := sees(namespace)
+		ok, err := sees(namespace.Value())
 		if err != nil {
 			return nil, err
 		}

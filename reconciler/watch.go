@@ -161,12 +161,14 @@ func nameOf(pod *corev1.Pod) types.NamespacedName {
 
 func (r *Reconciler) enqueue(pod *corev1.Pod) { r.queue.Add(nameOf(pod)) }
 
-// enqueueNode queues the pods of a node.
-func (r *Reconciler) enqueueNode(node string) {
-	for _, pod := range r.podsOn(node) {
-		r.enqueue(pod)
+func (r *Reconciler) enqueueAll(pods []*keptPod) {
+	for _, k := range pods {
+		r.queue.Add(k.namespacedName())
 	}
 }
+
+// enqueueNode queues the pods of a node.
+func (r *Reconciler) enqueueNode(node string) { r.enqueueAll(r.pods.On(node)) }
 
 // enqueueHeld queues the pods of a namespace or node that were last left alone for
 // one of these reasons. Those that are being planned now see the count go up.
@@ -179,9 +181,7 @@ func (r *Reconciler) enqueueHeld(place string, reasons ...contract.Reason) {
 
 // enqueueNamespace queues all pods of a namespace.
 func (r *Reconciler) enqueueNamespace(namespace string) {
-	for _, pod := range all(r.pods.Pods(namespace).List) {
-		r.enqueue(pod)
-	}
+	r.enqueueAll(r.pods.Pods(namespace).List())
 }
 
 // enqueueAffected queues the pods for which the rules say something else than

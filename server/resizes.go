@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,7 +34,8 @@ func (s *resizeService) ListResizes(ctx context.Context, request *workloadresize
 	if size == 0 {
 		size = defaultPage
 	}
-	query := reconciler.ResizeQuery{Namespace: request.GetNamespace()}
+	view := s.viewer.View(ctx)
+	query := reconciler.ResizeQuery{Namespace: request.GetNamespace(), Sees: view.Sees}
 	var err error
 	if query.Selector, err = labels.Parse(request.GetLabelSelector()); err != nil {
 		return nil, badField("label_selector", "cannot be: "+err.Error())
@@ -43,29 +45,22 @@ func (s *resizeService) ListResizes(ctx context.Context, request *workloadresize
 			return nil, badField("page_token", "cannot be: "+err.Error())
 		}
 	}
-	view := s.viewer.View(ctx)
 	if err := mustSee(view, query.Namespace); err != nil {
 		return nil, err
 	}
-	var unknown error
-	query.Sees = func(namespace string) bool {
-		if unknown != nil {
-			return false
-		}
-		sees, err := view.Sees(namespace)
-		unknown = err
-		return sees
-	}
-	resizes, err := s.reconciler.Resizes(query)
-	switch {
-	case err != nil:
+	resizes, err := s.reconciler.Resizes(ctx, query)
+	if err != nil {
 		return nil, planError(err)
-	case unknown != nil:
-		return nil, unknown
 	}
 	response, bytes := &workloadresizerv1.ListResizesResponse{}, 0
 	var last types.NamespacedName
-	for r := range resizes {
+	for r, err := range resizes {
+		switch {
+		case ctx.Err() != nil:
+			return nil, status.FromContextError(ctx.Err()).Err()
+		case err != nil:
+			return nil, err // Of the view.
+		}
 		if !inState(r, request.GetStates()) {
 			continue
 		}

@@ -43,9 +43,9 @@ them: they have the status of the pods that they are copies of.`,
 	flags := command.Flags()
 	flags.StringVar(&options.Namespace, "namespace", "", "namespace of the copies, in which nothing else may be")
 	flags.IntVar(&options.Copies, "copies", 0, "how many copies there are to be")
-	flags.StringSliceVar(&options.Templates, "template", nil, "pods to copy in turn, as NAMESPACE/NAME")
+	flags.StringSliceVar(&options.Templates, "template", nil, "pods to copy, as NAMESPACE/NAME, of which workloads take turns")
 	flags.IntVar(&options.Nodes, "nodes", 0, "over how many nodes the copies of a pod are spread, whose names end in -0, -1, …; 0 leaves them on the pod's")
-	flags.IntVar(&options.PerWorkload, "per-workload", 0, "how many copies of a pod have one owner; 0 leaves them to the pod's")
+	flags.IntVar(&options.PerWorkload, "per-workload", 0, "how many copies have one owner, which no others have; 0 leaves them to the pod's")
 	if err := command.MarkFlagRequired("namespace"); err != nil {
 		panic(err)
 	}

@@ -54,6 +54,9 @@ func etcdConfig(cluster *state.Cluster) *embed.Config {
 
 	// The data need not survive the machine.
 	config.UnsafeNoFsync = true
+	// The default of 2 GiB is nearly what 150,000 pods take, and would be more than
+	// full when they are written anew before the old ones are compacted.
+	config.QuotaBackendBytes = 8 << 30
 	config.LogLevel = "warn"
 	// The default of etcd's own flag, which the embedded one lacks: with 0 it
 	// would warn of every request.

@@ -28,25 +28,32 @@ func encode(pod *corev1.Pod) ([]byte, error) {
 	return value.Bytes(), err
 }
 
-// copy returns the copy of a number: its name ends in it.
+// copy returns the copy of a number: its name ends in it. Copies in turn are of one
+// workload, and workloads in turn of the next template.
 func (o *Options) copy(templates []*corev1.Pod, number int) *corev1.Pod {
-	template, round := templates[number%len(templates)], number/len(templates)
+	size := max(o.PerWorkload, 1)
+	workload := number / size
+	template, round := templates[workload%len(templates)], workload/len(templates)
 	pod := template.DeepCopy()
 	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 	pod.Namespace, pod.Name, pod.UID = o.Namespace, fmt.Sprintf("%s-%d", template.Name, number), uuid.NewUUID()
 	if at := strings.LastIndex(pod.Spec.NodeName, "-"); at >= 0 && o.Nodes > 0 {
-		pod.Spec.NodeName = pod.Spec.NodeName[:at+1] + strconv.Itoa(round%o.Nodes)
+		pod.Spec.NodeName = pod.Spec.NodeName[:at+1] + strconv.Itoa((round*size+number%size)%o.Nodes)
 	}
 	if o.PerWorkload > 0 {
-		hash := strconv.Itoa(round / o.PerWorkload)
-		for i := range pod.OwnerReferences {
-			owner := &pod.OwnerReferences[i]
-			owner.Name += "-" + hash
-			owner.UID = types.UID(fmt.Sprintf("%s-%s", owner.UID[:min(len(owner.UID), 23)], fmt.Sprintf("%012s", hash)))
-		}
-		if _, ok := pod.Labels["pod-template-hash"]; ok {
-			pod.Labels["pod-template-hash"] = hash
-		}
+		own(pod, strconv.Itoa(workload))
 	}
 	return pod
+}
+
+// own has the pod be of the workload with this hash.
+func own(pod *corev1.Pod, hash string) {
+	for i := range pod.OwnerReferences {
+		owner := &pod.OwnerReferences[i]
+		owner.Name += "-" + hash
+		owner.UID = types.UID(fmt.Sprintf("%s-%s", owner.UID[:min(len(owner.UID), 23)], fmt.Sprintf("%012s", hash)))
+	}
+	if _, ok := pod.Labels["pod-template-hash"]; ok {
+		pod.Labels["pod-template-hash"] = hash
+	}
 }

@@ -18,7 +18,7 @@ import (
 
 // Options say what there is to be.
 type Options struct {
-	// Templates are the pods to copy, as NAMESPACE/NAME, in turn.
+	// Templates are the pods to copy, as NAMESPACE/NAME: workloads take turns.
 	Templates []string
 	// Namespace is where the copies are; nothing else may be there.
 	Namespace string
@@ -28,7 +28,8 @@ type Options struct {
 	// Nodes is over how many nodes the copies of each template are spread. The
 	// names of these end in -0, -1, and so on, the first being the template's.
 	Nodes int
-	// PerWorkload is how many copies of a template in turn have one owner.
+	// PerWorkload is how many copies have one owner, which no others have; 0 leaves
+	// them to the template's owner, and each to the next template.
 	PerWorkload int
 }
 

@@ -1,0 +1,77 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// TestPreviewsLeaveWritesTheirBudget: a pod is resized while far more previews wait for
+// their turn to ask the API server than may be asked meanwhile.
+func TestPreviewsLeaveWritesTheirBudget(t *testing.T) {
+	// At a request per second, what is beyond the burst takes 25 s; what would take
+	// longer than 30 s is refused at once.
+	const burst, previews = 10, 35
+	p := newPlane(t)
+	s := p.servePlain(t, append([]string{"--kube-api-qps=1", fmt.Sprintf("--kube-api-burst=%d", burst), "--max-calls-per-second=0"}, ownedByNodes...)...)
+	resize := func(name string) {
+		t.Helper()
+		if err := p.create(t.Context(), name, "n4"); err != nil {
+			t.Fatal(err)
+		}
+		localcluster.Eventually(t, name+" to be resized", func() error {
+			pod, err := p.client.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), name, metav1.GetOptions{})
+			if err == nil && pod.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() != 800 {
+				err = fmt.Errorf("it asks for %s", pod.Spec.Containers[0].Resources.Requests.Cpu())
+			}
+			return err
+		})
+	}
+	resize("asked-about")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	t.Cleanup(asking.Wait)
+	t.Cleanup(cancel)
+	var answered atomic.Int64
+	for range previews {
+		asking.Go(func() {
+			plan, err := s.api.PreviewPod(ctx, metav1.NamespaceDefault, "asked-about", client.AsRestored(), client.ServerSide())
+			switch {
+			case ctx.Err() != nil:
+			case err != nil:
+				t.Error(err)
+			case plan.GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE:
+				t.Errorf("the API server was not asked, or refuses: %v", plan)
+			default:
+				answered.Add(1)
+			}
+		})
+	}
+	localcluster.Eventually(t, "previews to have used their budget up, and all others to wait", func() error {
+		families, err := s.Metrics(t.Context())
+		if err != nil {
+			return err
+		}
+		begun, err := families.Sum("grpc_server_started_total", prometheus.Labels{"grpc_method": "PreviewPod"})
+		if err == nil && (begun != previews || answered.Load() < burst) {
+			err = fmt.Errorf("%v of %d have begun, %d are answered", begun, previews, answered.Load())
+		}
+		return err
+	})
+	resize("resized-meanwhile")
+	if n := answered.Load(); n >= previews {
+		t.Errorf("the pod is resized only when all %d previews are answered", n)
+	} else {
+		t.Logf("the pod is resized when %d of %d previews are answered", n, previews)
+	}
+}

@@ -62,7 +62,7 @@ func (b *bench) bareWork(ctx context.Context) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
-	w, err := b.cluster.measure(ctx, bare.command.Process.Pid, func() error {
+	w, err := b.measure(ctx, bare.command.Process.Pid, func() error {
 		return errors.Join(bare.goOn(), bare.hears())
 	})
 	if err != nil {

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// filled is the namespace with the pods that are measured with, templates
-	// the one with what they are copies of.
-	filled, templates = "bench", "bench-templates"
+	// filled is the namespace with the pods that are resized, quiet the one with
+	// pods that are not, and templates the one with what they are copies of.
+	filled, quiet, templates = "bench", "bench-quiet", "bench-templates"
 	// fastNodes is how many nodes of type fast there are.
 	fastNodes = 20
 	// creators is how many requests the harness has under way at once.
@@ -79,7 +79,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if c.kubeconfig, err = localcluster.ServiceAccountKubeconfig(ctx, c.Config(), deploy.Namespace, deploy.ServiceAccount, c.dir); err != nil {
 		return err
 	}
-	for _, namespace := range []string{filled, templates} {
+	for _, namespace := range []string{filled, quiet, templates} {
 		if _, err := c.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create a namespace: %w", err)
 		}
@@ -112,14 +112,14 @@ func (c *cluster) nodes(ctx context.Context, nodeType string, count int) error {
 	return group.Wait()
 }
 
-// fill has so many copies of the templates be there, so many of them in each
+// fill has so many copies of the templates be in a namespace, so many of them in each
 // workload, and waits until the API server shows them.
-func (c *cluster) fill(ctx context.Context, copies, nodes, workload int, names ...string) error {
+func (c *cluster) fill(ctx context.Context, namespace string, copies, nodes, workload int, names ...string) error {
 	binary, err := localcluster.Binary("testcluster")
 	if err != nil {
 		return err
 	}
-	args := []string{"fill", "--dir", c.Dir, "--namespace", filled, "--copies", strconv.Itoa(copies), "--nodes", strconv.Itoa(nodes), "--per-workload", strconv.Itoa(workload)}
+	args := []string{"fill", "--dir", c.Dir, "--namespace", namespace, "--copies", strconv.Itoa(copies), "--nodes", strconv.Itoa(nodes), "--per-workload", strconv.Itoa(workload)}
 	for _, name := range names {
 		args = append(args, "--template", templates+"/"+name)
 	}
@@ -127,7 +127,7 @@ func (c *cluster) fill(ctx context.Context, copies, nodes, workload int, names .
 		return fmt.Errorf("fill the cluster with %d pods: %w: %s", copies, err, said)
 	}
 	for {
-		there, err := c.count(ctx)
+		there, err := c.count(ctx, namespace)
 		if err != nil || there == copies {
 			return err
 		}
@@ -139,8 +139,8 @@ func (c *cluster) fill(ctx context.Context, copies, nodes, workload int, names .
 	}
 }
 
-func (c *cluster) count(ctx context.Context) (int, error) {
-	list, err := c.client.CoreV1().Pods(filled).List(ctx, metav1.ListOptions{Limit: 1})
+func (c *cluster) count(ctx context.Context, namespace string) (int, error) {
+	list, err := c.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return 0, fmt.Errorf("count the pods: %w", err)
 	}
@@ -151,17 +151,32 @@ func (c *cluster) count(ctx context.Context) (int, error) {
 	return count, nil
 }
 
-// refresh fills the cluster with new pods in place of those that there are.
-func (c *cluster) refresh(ctx context.Context, copies int, name string) error {
-	if err := c.fill(ctx, 0, 0, 0); err != nil {
-		return err
-	}
-	return c.fill(ctx, copies, fastNodes, perWorkload, name)
+// empty removes all copies from a namespace.
+func (c *cluster) empty(ctx context.Context, namespace string) error {
+	return c.fill(ctx, namespace, 0, 0, 0)
 }
 
-// configure makes these ratios the ones in force.
+// refresh fills the cluster with new pods in place of those that there are.
+func (c *cluster) refresh(ctx context.Context, copies int, name string) error {
+	if err := c.empty(ctx, filled); err != nil {
+		return err
+	}
+	return c.fill(ctx, filled, copies, fastNodes, perWorkload, name)
+}
+
+// configure makes these ratios the ones in force. It asks the API server for nothing
+// else, as time that is measured begins with it.
 func (c *cluster) configure(ctx context.Context, ratios string) error {
-	return localcluster.Apply(ctx, c.Config(), fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":%q,"name":%q},"data":{"config.yaml":%q}}`, deploy.Namespace, deploy.ConfigMap, ratios))
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: deploy.ConfigMap}, Data: map[string]string{"config.yaml": ratios}}
+	maps := c.client.CoreV1().ConfigMaps(deploy.Namespace)
+	_, err := maps.Create(ctx, config, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		_, err = maps.Update(ctx, config, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("write the ratios: %w", err)
+	}
+	return nil
 }
 
 // forget makes no ratios be in force, for a server that starts.

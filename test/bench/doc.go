@@ -7,8 +7,9 @@
 // measured in turns, and medians are compared, as machines are not equally fast
 // all the time.
 //
-// It must not know how the server works: only its flags, its metrics, the line of its
-// log that says that it has read all pods, and what the kernel tells of its process.
+// It must not know how the server works: only its flags, its metrics, its profiles, the
+// line of its log that says that it has read all pods, and what the kernel tells of its
+// process.
 // The bare client is made like the server, with the configuration of reconciler for
 // clients that write, and the names of its contract.
 package main

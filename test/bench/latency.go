@@ -31,7 +31,7 @@ func latency(ctx context.Context, b *bench) error {
 		turns := []struct {
 			into *[]float64
 			run  func(context.Context) ([]float64, error)
-		}{{&bare, b.bareLatencies}, {&ours, b.latencies}}
+		}{{&bare, b.bareLatencies}, {&ours, func(ctx context.Context) ([]float64, error) { return b.latencies(ctx, ratios) }}}
 		for i := range turns {
 			t := turns[(turn+i)%len(turns)]
 			took, err := t.run(ctx)
@@ -50,7 +50,9 @@ func latency(ctx context.Context, b *bench) error {
 	return nil
 }
 
-func (b *bench) latencies(ctx context.Context) ([]float64, error) {
+// latencies are those of a server with these ratios, which starts and plans what there
+// is before.
+func (b *bench) latencies(ctx context.Context, ratios string) ([]float64, error) {
 	if err := b.cluster.configure(ctx, ratios); err != nil {
 		return nil, err
 	}
@@ -66,6 +68,9 @@ func (b *bench) latencies(ctx context.Context) ([]float64, error) {
 		return nil, err
 	}
 	if err := s.WaitReady(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := s.settled(ctx, time.Second); err != nil {
 		return nil, err
 	}
 	return b.startPods(ctx)
@@ -108,7 +113,7 @@ func (b *bench) starts() int {
 // startPods starts pod after pod, and returns how many seconds after that each was
 // seen to be resized.
 func (b *bench) startPods(ctx context.Context) ([]float64, error) {
-	if err := b.cluster.rest(ctx); err != nil {
+	if err := b.rest(ctx); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*b.latencyFor)

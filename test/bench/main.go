@@ -18,9 +18,10 @@ import (
 type bench struct {
 	cluster *cluster
 	report  report
-	// pods is how many are resized at once, rounds how often each is measured, so
-	// often that each has every place in the order.
+	// pods is how many are resized at once, rounds how often each is measured.
 	pods, rounds int
+	// profiles is the directory for profiles of the server, empty for none.
+	profiles string
 	// latencyFor is how long pods come while the latency is measured.
 	latencyFor time.Duration
 	// handovers is how often one server follows another.
@@ -31,7 +32,9 @@ type bench struct {
 	sizes    []int
 	quiet    int
 	quietFor time.Duration
-	begun    time.Time
+	// quietNames are the templates of the quiet pods, once there are any.
+	quietNames []string
+	begun      time.Time
 }
 
 // parts are what is measured, in this order.
@@ -64,7 +67,7 @@ func newCommand() *cobra.Command {
 			if b.pods < 1 {
 				return fmt.Errorf("--pods: must be at least 1, not %d", b.pods)
 			}
-			b.rounds, b.latencyFor, b.quietFor = 4, time.Minute, time.Minute
+			b.rounds, b.latencyFor, b.quietFor = len(order), time.Minute, time.Minute
 			b.handovers = 10
 			b.sizes, b.quiet = []int{1_000, 5_000, 20_000, 50_000, 150_000}, 20_000
 			if quick {
@@ -80,6 +83,7 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&pattern, "run", "", "measure only the parts that match this regular expression: throughput, latency, handover, growth")
 	flags.IntVar(&b.pods, "pods", 2_000, "how many pods are resized at once")
 	flags.BoolVar(&quick, "quick", false, "measure once and with fewer pods, to see that all of it works")
+	flags.StringVar(&b.profiles, "profiles", "", "directory for CPU profiles of the server, one per variant of throughput, which are measured once more for it")
 	flags.StringVar(&out, "out", "bench.json", "file for the figures")
 	command.AddCommand(newRawCommand())
 	return command
@@ -93,7 +97,8 @@ func (b *bench) run(ctx context.Context, selected *regexp.Regexp, out string) (e
 	if b.cluster, err = up(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.cluster.down()) }()
+	// What was measured is told whatever fails later.
+	defer func() { err = errors.Join(err, b.report.print(os.Stdout), b.report.write(out), b.cluster.down()) }()
 	for _, part := range parts {
 		if !selected.MatchString(part.name) {
 			continue
@@ -102,7 +107,7 @@ func (b *bench) run(ctx context.Context, selected *regexp.Regexp, out string) (e
 			return fmt.Errorf("measure %s: %w", part.name, err)
 		}
 	}
-	return errors.Join(b.report.print(os.Stdout), b.report.write(out))
+	return nil
 }
 
 // say tells people how far it is.

@@ -46,10 +46,19 @@ func (m metrics) sum(name string, labels ...string) float64 {
 
 // until asks the metrics until they are as wanted.
 func (s *server) until(ctx context.Context, every time.Duration, what string, wanted func(metrics) bool) error {
+	return s.watch(ctx, every, what, func(m metrics) (bool, time.Duration) { return wanted(m), every })
+}
+
+// watch asks the metrics until look says that they are as wanted; if not, it says when
+// to ask again.
+func (s *server) watch(ctx context.Context, every time.Duration, what string, look func(metrics) (wanted bool, again time.Duration)) error {
 	for {
 		// A server that only starts does not answer yet.
-		if m, err := s.metrics(ctx); err == nil && wanted(m) {
-			return nil
+		if m, err := s.metrics(ctx); err == nil {
+			var wanted bool
+			if wanted, every = look(m); wanted {
+				return nil
+			}
 		}
 		select {
 		case <-s.Done():

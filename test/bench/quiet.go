@@ -28,7 +28,7 @@ func (b *bench) quietServer(ctx context.Context, pods int) (*server, error) {
 	}
 	err = s.WaitReady(ctx)
 	if err == nil {
-		err = s.planned(ctx, pods)
+		err = b.planned(ctx, s, pods)
 	}
 	if err != nil {
 		b.stop(s)
@@ -55,10 +55,10 @@ func (b *bench) quietCost(ctx context.Context, pods int) (*cost, error) {
 		return nil, err
 	}
 	b.report.tell(fmt.Sprintf("CPU from start to ready, %d pods", pods), cpu, "s")
-	if err := s.planned(ctx, pods); err != nil {
+	if err := b.planned(ctx, s, pods); err != nil {
 		return nil, err
 	}
-	if err := b.idle(ctx, s, pods); err != nil {
+	if c.idle, err = b.idle(ctx, s, pods); err != nil {
 		return nil, err
 	}
 	if c.heap, err = s.heap(ctx); err != nil {
@@ -71,11 +71,11 @@ func (b *bench) quietCost(ctx context.Context, pods int) (*cost, error) {
 	return c, nil
 }
 
-// planned waits until all pods, and the templates, were planned, and none of them
+// planned waits until so many pods, and the templates, were planned, and none of them
 // needs a write.
-func (s *server) planned(ctx context.Context, pods int) error {
+func (b *bench) planned(ctx context.Context, s *server, pods int) error {
 	if err := s.until(ctx, 100*time.Millisecond, "plan all pods", func(m metrics) bool {
-		return m.sum("workload_resizer_pods") == float64(pods+quietTypes)
+		return m.sum("workload_resizer_pods") == float64(pods+len(b.quietNames))
 	}); err != nil {
 		return err
 	}
@@ -89,37 +89,38 @@ func (s *server) planned(ctx context.Context, pods int) error {
 	return nil
 }
 
-// idle measures what the server does while nothing happens.
-func (b *bench) idle(ctx context.Context, s *server, pods int) error {
+// idle returns which share of a core the server takes while nothing happens.
+func (b *bench) idle(ctx context.Context, s *server, pods int) (float64, error) {
 	quietFor := min(b.quietFor, glance)
-	if pods == b.quiet {
+	if b.compared(pods) {
 		quietFor = b.quietFor
 	}
 	if _, err := s.settled(ctx, idleAfter); err != nil {
-		return err
+		return 0, err
 	}
 	before, err := cpuOf(s.PID())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return 0, ctx.Err()
 	case <-time.After(quietFor):
 	}
 	after, err := cpuOf(s.PID())
-	line := b.report.tell(fmt.Sprintf("idle CPU, %d pods", pods), 100*(after-before)/quietFor.Seconds(), "% of a core")
+	share := (after - before) / quietFor.Seconds()
+	line := b.report.tell(fmt.Sprintf("idle CPU, %d pods", pods), 100*share, "% of a core")
 	if pods == b.quiet {
 		line.atMost(1)
 	}
-	return err
+	return share, err
 }
 
 // startRequests counts what a server asks of the API server until it is ready.
-func (b *bench) startRequests(ctx context.Context, pods int) error {
+func (b *bench) startRequests(ctx context.Context, pods int) (float64, error) {
 	proxy, err := localcluster.StartProxy(b.cluster.Config(), nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() {
 		if err := proxy.SetDown(true); err != nil {
@@ -133,29 +134,30 @@ func (b *bench) startRequests(ctx context.Context, pods int) error {
 	})
 	dir, err := os.MkdirTemp(b.cluster.dir, "proxy-")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	kubeconfig, err := localcluster.ServiceAccountKubeconfig(ctx, b.cluster.Config(), deploy.Namespace, deploy.ServiceAccount, dir, localcluster.WithServer(proxy.URL, proxy.CA))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	s, err := b.cluster.serveBy(ctx, kubeconfig)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer b.stop(s)
 	if err := s.WaitReady(ctx); err != nil {
-		return err
+		return 0, err
 	}
-	if err := s.planned(ctx, pods); err != nil {
-		return err
+	if err := b.planned(ctx, s, pods); err != nil {
+		return 0, err
 	}
 	// A request per pod would be so many; a hundredth of that is none.
-	line := b.report.tell(fmt.Sprintf("API requests until ready, %d pods", pods), float64(requests.Load())+float64(proxy.Writes()), "requests")
+	asked := float64(requests.Load()) + float64(proxy.Writes())
+	line := b.report.tell(fmt.Sprintf("API requests until ready, %d pods", pods), asked, "requests")
 	if pods >= b.quiet {
 		line.atMost(float64(pods) / 100)
 	}
-	return nil
+	return asked, nil
 }
 
 // changeCost returns how many seconds of CPU a change of one node type's ratio takes
@@ -169,7 +171,7 @@ func (b *bench) changeCost(ctx context.Context, pods int) (float64, error) {
 	if err := s.WaitReady(ctx); err != nil {
 		return 0, err
 	}
-	if err := s.planned(ctx, pods); err != nil {
+	if err := b.planned(ctx, s, pods); err != nil {
 		return 0, err
 	}
 	before, err := s.settled(ctx, time.Second)
@@ -183,7 +185,7 @@ func (b *bench) changeCost(ctx context.Context, pods int) (float64, error) {
 	if err := b.cluster.configure(ctx, quietRatios(changedPerf)); err != nil {
 		return 0, err
 	}
-	affected := float64(pods/quietTypes + 1)
+	affected := float64(ofType(changed, pods))
 	if err := s.until(ctx, 250*time.Millisecond, "plan the pods of one node type", func(m metrics) bool {
 		return m.sum("workload_resizer_pods", "decision", "resize") >= affected
 	}); err != nil {

@@ -87,7 +87,22 @@ func (r *report) print(out io.Writer) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, number(l.Ours), reference, ratio, l.Unit, l.Target, met)
 	}
+	fmt.Fprintln(table, r.summary())
 	return table.Flush()
+}
+
+// summary counts the targets that are missed.
+func (r *report) summary() string {
+	missed := 0
+	for i := range r.lines {
+		if l := &r.lines[i]; l.Met != nil && !*l.Met {
+			missed++
+		}
+	}
+	if missed == 1 {
+		return "1 target missed"
+	}
+	return fmt.Sprintf("%d targets missed", missed)
 }
 
 func (r *report) write(path string) error {

@@ -23,18 +23,27 @@ var podYAML []byte
 const (
 	fast     = "n4"
 	fastPerf = 1.25
-	ratios   = "baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}, " + fast + ": {cpuPerf: 1.25, memPerf: 1}}\n"
+	fastOnly = "  " + fast + ": {cpuPerf: 1.25, memPerf: 1}\n"
+	ratios   = "baselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" + fastOnly
 )
 
 // template creates a pod of typical size on a node, to make copies of, anew if there
 // is one of that name. A stamped one is created under the policy that stamps originals.
 func (c *cluster) template(ctx context.Context, name, node string, stamped bool) (*corev1.Pod, error) {
+	pod, err := typicalPod(name, node)
+	if err != nil {
+		return nil, err
+	}
+	return c.create(ctx, pod, stamped)
+}
+
+func typicalPod(name, node string) (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
 	if err := yaml.Unmarshal(podYAML, pod); err != nil {
 		return nil, fmt.Errorf("read pod.yaml: %w", err)
 	}
 	pod.Namespace, pod.Name, pod.Spec.NodeName = templates, name, node
-	return c.create(ctx, pod, stamped)
+	return pod, nil
 }
 
 func (c *cluster) removeTemplate(ctx context.Context, name string) error {

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// profile saves what the server's CPU goes to in each variant, in turns of their own:
+// to be profiled takes CPU as well.
+func (b *bench) profile(ctx context.Context, variants []*variant) error {
+	if b.profiles == "" {
+		return nil
+	}
+	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
+		return fmt.Errorf("--profiles: %w", err)
+	}
+	for _, v := range variants {
+		address, err := localcluster.FreeAddress("")
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(b.profiles, strings.ReplaceAll(v.name, " ", "-")+".pprof")
+		b.say("throughput, profile: %s", v.name)
+		t := *v.turn
+		t.args = append([]string{"--pprof-bind-address", address}, t.args...)
+		// As long as writing has taken, but for what may differ.
+		seconds := max(1, int(0.8*median(v.all(func(w work) float64 { return w.took }))))
+		t.meanwhile = func(ctx context.Context) error {
+			return saveProfile(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", address, seconds), file)
+		}
+		if _, err := b.work(ctx, &t); err != nil {
+			return fmt.Errorf("%s: %w", v.name, err)
+		}
+	}
+	return nil
+}
+
+func saveProfile(ctx context.Context, url, file string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("ask for a profile: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask for a profile: %w", err)
+	}
+	content, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return fmt.Errorf("read a profile: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("ask for a profile: status %d: %s", response.StatusCode, content)
+	}
+	if err := os.WriteFile(file, content, 0o644); err != nil {
+		return fmt.Errorf("save a profile: %w", err)
+	}
+	return nil
+}

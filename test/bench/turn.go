@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// freshPods fills the cluster with pods that run and need another size.
+func (b *bench) freshPods(ctx context.Context, stamped bool) error {
+	const name = "fresh"
+	pod, err := b.cluster.template(ctx, name, fast+"-0", stamped)
+	if err != nil {
+		return err
+	}
+	if err := b.cluster.start(ctx, pod); err != nil {
+		return err
+	}
+	if err := b.cluster.refresh(ctx, b.pods, name); err != nil {
+		return err
+	}
+	return b.cluster.removeTemplate(ctx, name)
+}
+
+// turn is how a server has its pods resized.
+type turn struct {
+	// stamped pods have their originals from the policy, others have none.
+	stamped bool
+	args    []string
+	// before are the ratios in force when the server starts, none if empty, and
+	// ratios those that it learns then, by which pods need another size.
+	before, ratios string
+	// meanwhile is done while pods are resized; nil is nothing.
+	meanwhile func(context.Context) error
+}
+
+// work is what the server takes, from when it learns the ratios.
+func (b *bench) work(ctx context.Context, t *turn) (work, error) {
+	if err := b.cluster.forget(ctx); err != nil {
+		return work{}, err
+	}
+	if t.before != "" {
+		if err := b.cluster.configure(ctx, t.before); err != nil {
+			return work{}, err
+		}
+	}
+	if err := b.freshPods(ctx, t.stamped); err != nil {
+		return work{}, err
+	}
+	s, err := b.cluster.serve(ctx, append(slices.Clone(t.args), unlimited...)...)
+	if err != nil {
+		return work{}, err
+	}
+	defer b.stop(s)
+	if err := s.leads(ctx); err != nil {
+		return work{}, err
+	}
+	// Nothing else tells from outside that it has read all pods.
+	if err := s.until(ctx, soon, "read the pods", func(metrics) bool { return strings.Contains(s.Log(), "Caches are filled") }); err != nil {
+		return work{}, err
+	}
+	if _, err := s.settled(ctx, time.Second); err != nil {
+		return work{}, err
+	}
+	w, err := b.measure(ctx, s.PID(), func() error {
+		group, ctx := errgroup.WithContext(ctx)
+		if t.meanwhile != nil {
+			group.Go(func() error { return t.meanwhile(ctx) })
+		}
+		group.Go(func() error {
+			if err := b.cluster.configure(ctx, t.ratios); err != nil {
+				return err
+			}
+			return s.wrote(ctx, float64(b.pods))
+		})
+		return group.Wait()
+	})
+	if err != nil {
+		return work{}, err
+	}
+	return w, b.cluster.check(ctx)
+}
+
+const (
+	// soon is how long to wait for what is about to happen, and later for what is not
+	// within nearly seconds: each look costs the server something.
+	soon   = 50 * time.Millisecond
+	later  = time.Second
+	nearly = 2
+)
+
+// wrote waits until the server has recorded so many pods.
+func (s *server) wrote(ctx context.Context, pods float64) error {
+	begin := time.Now()
+	return s.watch(ctx, soon, "write the pods", func(m metrics) (bool, time.Duration) {
+		written := m.sum("workload_resizer_api_writes_total", "step", "applied", "code", "200")
+		return written >= pods, nextLook(written, pods, time.Since(begin))
+	})
+}
+
+// nextLook is how long to wait until the next look at how many of the pods are written.
+func nextLook(written, pods float64, took time.Duration) time.Duration {
+	if rate := written / took.Seconds(); written > 0 && (pods-written)/rate > nearly {
+		return later
+	}
+	return soon
+}

@@ -14,13 +14,13 @@ import (
 // portName is the port of the Service that serves the API, where it has several.
 const portName = "grpc"
 
-// backend is a ready pod behind the Service, and the pod's own port.
+// backend is a pod behind the Service, and the pod's own port.
 type backend struct {
 	pod  string
 	port int32
 }
 
-// backends returns the ready pods behind the Service, at least one.
+// backends returns the pods behind the Service that may answer, at least one.
 func (f *forwarder) backends(ctx context.Context) ([]backend, error) {
 	list, err := f.slices.EndpointSlices(f.service.Namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: labels.Set{discoveryv1.LabelServiceName: f.service.Name}.String(),
@@ -28,16 +28,35 @@ func (f *forwarder) backends(ctx context.Context) ([]backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the pods behind Service %s: %w", f.service, err)
 	}
-	backends := readyPods(list.Items)
+	backends := podsBehind(list.Items)
 	if len(backends) == 0 {
-		return nil, fmt.Errorf("no ready pod is behind Service %s: see \"kubectl -n %s get services,pods\"", f.service, f.service.Namespace)
+		return nil, fmt.Errorf("no pod that runs is behind Service %s: see \"kubectl -n %s get services,pods\"", f.service, f.service.Namespace)
 	}
 	return backends, nil
 }
 
-// readyPods returns each pod once, though a Service of two address families has
+// podsBehind returns the ready pods, and only if there is none those that are not:
+// a server that has no ratios is not ready, and answers what is wrong.
+func podsBehind(slices []discoveryv1.EndpointSlice) []backend {
+	if ready := podsThat(isReady, slices); len(ready) > 0 {
+		return ready
+	}
+	return podsThat(isStaying, slices)
+}
+
+// isReady is so, by the API, where nothing is told.
+func isReady(conditions discoveryv1.EndpointConditions) bool {
+	return conditions.Ready == nil || *conditions.Ready
+}
+
+// isStaying tells of a pod that it is not being ended.
+func isStaying(conditions discoveryv1.EndpointConditions) bool {
+	return conditions.Terminating == nil || !*conditions.Terminating
+}
+
+// podsThat returns each pod once, though a Service of two address families has
 // it in two slices.
-func readyPods(slices []discoveryv1.EndpointSlice) []backend {
+func podsThat(may func(discoveryv1.EndpointConditions) bool, slices []discoveryv1.EndpointSlice) []backend {
 	var backends []backend
 	known := map[string]bool{}
 	for _, slice := range slices {
@@ -47,9 +66,7 @@ func readyPods(slices []discoveryv1.EndpointSlice) []backend {
 		}
 		for _, endpoint := range slice.Endpoints {
 			target := endpoint.TargetRef
-			// By the API, what is not told is ready.
-			ready := endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready
-			if !ready || target == nil || target.Kind != "Pod" || known[target.Name] {
+			if !may(endpoint.Conditions) || target == nil || target.Kind != "Pod" || known[target.Name] {
 				continue
 			}
 			known[target.Name] = true

@@ -8,7 +8,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-func TestReadyPods(t *testing.T) {
+func TestPodsBehindAService(t *testing.T) {
 	port := func(name string, number int32) discoveryv1.EndpointPort {
 		return discoveryv1.EndpointPort{Name: &name, Port: &number}
 	}
@@ -16,6 +16,11 @@ func TestReadyPods(t *testing.T) {
 		return discoveryv1.Endpoint{Conditions: discoveryv1.EndpointConditions{Ready: ready}, TargetRef: &corev1.ObjectReference{Kind: kind, Name: name}}
 	}
 	yes, no := new(true), new(false)
+	ending := func(name string) discoveryv1.Endpoint {
+		e := endpoint("Pod", name, no)
+		e.Conditions.Serving, e.Conditions.Terminating = yes, yes
+		return e
+	}
 	slice := func(ports []discoveryv1.EndpointPort, endpoints ...discoveryv1.Endpoint) discoveryv1.EndpointSlice {
 		return discoveryv1.EndpointSlice{Ports: ports, Endpoints: endpoints}
 	}
@@ -27,6 +32,9 @@ func TestReadyPods(t *testing.T) {
 	}{
 		{"no slices, no pods", nil, nil},
 		{"ready ones alone, and those that do not say", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes), endpoint("Pod", "b", no), endpoint("Pod", "c", nil))}, []backend{{"a", 7443}, {"c", 7443}}},
+		{"where none is ready, those that are not", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", no)), slice(only, endpoint("Pod", "b", no))}, []backend{{"a", 7443}, {"b", 7443}}},
+		{"none that is being ended", []discoveryv1.EndpointSlice{slice(only, ending("a"))}, nil},
+		{"a ready one of another slice goes before", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", no), ending("b")), slice(only, endpoint("Pod", "c", yes))}, []backend{{"c", 7443}}},
 		{"nothing but pods", []discoveryv1.EndpointSlice{slice(only, endpoint("Node", "a", yes), discoveryv1.Endpoint{})}, nil},
 		{"a pod of two address families once", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes)), slice(only, endpoint("Pod", "a", yes))}, []backend{{"a", 7443}}},
 		{"of several ports grpc", []discoveryv1.EndpointSlice{slice([]discoveryv1.EndpointPort{port("http", 80), port("grpc", 1)}, endpoint("Pod", "a", yes))}, []backend{{"a", 1}}},
@@ -34,7 +42,7 @@ func TestReadyPods(t *testing.T) {
 		{"pods may have ports of their own", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes)), slice([]discoveryv1.EndpointPort{port("", 1)}, endpoint("Pod", "b", yes))}, []backend{{"a", 7443}, {"b", 1}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, readyPods(tc.slices), cmp.AllowUnexported(backend{})); diff != "" {
+			if diff := cmp.Diff(tc.want, podsBehind(tc.slices), cmp.AllowUnexported(backend{})); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -95,8 +95,9 @@ func Kubeconfig(path, kubeContext string) (*rest.Config, error) {
 
 // DialCluster returns a client of the server that runs in a cluster. Its
 // connection is a port that the API server forwards to a ready pod behind the
-// server's Service, so it needs no address that is reachable from here. A
-// connection that is lost is made anew, to another pod if there is one.
+// server's Service, or if none is ready to one that is not, which can say why. So it
+// needs no address that is reachable from here. A connection that is lost is made
+// anew, to another pod if there is one.
 //
 // It is encrypted from here to the pod. The server's certificate has to be for
 // SERVICE.NAMESPACE.svc, from the authority that an option names or else the

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -83,9 +85,13 @@ func (c *inCluster) serveAt(address string, opts ...grpc.ServerOption) (port int
 }
 
 // publish makes a Service with one pod that serves at the port, and waits for the
-// pod to be ready behind it.
-func (c *inCluster) publish(name, pod string, port int) {
+// pod to run behind it. It is not ready as long as it lacks a condition among gates.
+func (c *inCluster) publish(name, pod string, port int, gates ...string) {
 	c.t.Helper()
+	var readiness []string
+	for _, gate := range gates {
+		readiness = append(readiness, "{conditionType: "+gate+"}")
+	}
 	manifest := fmt.Sprintf(`
 apiVersion: v1
 kind: Service
@@ -101,21 +107,29 @@ kind: Pod
 metadata: {name: %[2]s, namespace: %[4]s, labels: {app: %[1]s}}
 spec:
   automountServiceAccountToken: false
+  readinessGates: [%[5]s]
   containers:
   - {name: server, image: simulated/server, ports: [{name: api, containerPort: %[3]d}]}
-`, name, pod, port, DefaultNamespace)
+`, name, pod, port, DefaultNamespace, strings.Join(readiness, ", "))
 	localcluster.Eventually(c.t, "apply "+name, func() error { return localcluster.Apply(c.t.Context(), c.config, []byte(manifest)) })
-	localcluster.Eventually(c.t, pod+" is ready", func() error {
-		slices, err := c.api.DiscoveryV1().EndpointSlices(DefaultNamespace).List(c.t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + name})
+	localcluster.Eventually(c.t, pod+" to run behind its Service", func() error {
+		running, err := c.api.CoreV1().Pods(DefaultNamespace).Get(c.t.Context(), pod, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		for _, b := range readyPods(slices.Items) {
-			if b.pod == pod {
-				return nil
-			}
+		if !slices.ContainsFunc(running.Status.Conditions, func(is corev1.PodCondition) bool {
+			return is.Type == corev1.ContainersReady && is.Status == corev1.ConditionTrue
+		}) {
+			return fmt.Errorf("its status is %v", running.Status)
 		}
-		return fmt.Errorf("not among %v", slices.Items)
+		list, err := c.api.DiscoveryV1().EndpointSlices(DefaultNamespace).List(c.t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + name})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(podsBehind(list.Items), func(b backend) bool { return b.pod == pod }) {
+			return fmt.Errorf("not among %v", list.Items)
+		}
+		return nil
 	})
 }
 
@@ -195,6 +209,7 @@ subjects: [{kind: ServiceAccount, name: asker, namespace: %[1]s}]
 	c.publish("trusting", "trusting", trusting)
 	open, _ := c.serveAt("127.0.0.1:0")
 	c.publish("open", "open", open)
+	c.publish("unready", "unready", open, "example.com/never")
 	closed, err := localcluster.FreeAddress("")
 	if err != nil {
 		t.Fatal(err)
@@ -232,8 +247,9 @@ subjects: [{kind: ServiceAccount, name: asker, namespace: %[1]s}]
 		{"plaintext in the forwarded connection has no identity", c.as(both), []Option{WithService(DefaultNamespace, "open"), WithPlaintext()}, "nobody", ""},
 		{"nor can it have one", c.config, []Option{WithService(DefaultNamespace, "open"), WithPlaintext(), WithToken(both)}, "", "in plaintext"},
 		{"impersonation", impersonating(c.config), nil, "", "only the API server impersonates"},
+		{"a server that is not ready, if no other is", c.config, []Option{WithService(DefaultNamespace, "unready"), WithPlaintext()}, "nobody", ""},
 		{"nobody listens in the pod", c.config, []Option{WithService(DefaultNamespace, "closed")}, "", "connection refused"},
-		{"no such Service", c.config, []Option{WithService(DefaultNamespace, "missing")}, "", "no ready pod is behind Service workload-resizer-system/missing"},
+		{"no such Service", c.config, []Option{WithService(DefaultNamespace, "missing")}, "", "no pod that runs is behind Service workload-resizer-system/missing"},
 		{"no right to forward", c.as("nonsense"), []Option{WithCAPool(authority.pool())}, "", "find the pods behind Service workload-resizer-system/workload-resizer"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ type forwarder struct {
 	last string
 }
 
-// dial connects to a ready pod, to the one before only if there is no other: that
+// dial connects to a pod, to the one before only if there is no other: that
 // its connection is gone may mean that the pod is going too.
 func (f *forwarder) dial(ctx context.Context, _ string) (net.Conn, error) {
 	backends, err := f.backends(ctx)

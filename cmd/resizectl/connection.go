@@ -85,13 +85,13 @@ func (c *connection) dial(ctx context.Context) (*client.Client, error) {
 }
 
 func (c *connection) dialCluster(ctx context.Context, opts []client.Option) (*client.Client, error) {
-	namespace, name, err := nameOf("service", c.service)
+	namespace, name, err := nameOf(c.service, "--service")
 	if err != nil {
 		return nil, err
 	}
 	opts = append(opts, client.WithService(namespace, name))
-	if c.account != "" {
-		namespace, name, err := nameOf("service-account-token", c.account)
+	if account, namedBy := c.askAs(); account != "" {
+		namespace, name, err := nameOf(account, namedBy)
 		if err != nil {
 			return nil, err
 		}

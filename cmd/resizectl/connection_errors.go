@@ -73,8 +73,10 @@ func (c *connection) addressFrom() string {
 // identityHint is how to say who asks.
 func (c *connection) identityHint() string {
 	const token = "give a token with --token-file or " + tokenVariable
-	if inCluster, _ := c.inCluster(); inCluster && c.account == "" {
-		return "ask as a ServiceAccount with --service-account-token NAMESPACE/NAME, or " + token
+	account, _ := c.askAs()
+	if inCluster, _ := c.inCluster(); inCluster && account == "" {
+		namespace, _, _ := strings.Cut(c.service, "/")
+		return "ask as a ServiceAccount, such as --service-account-token " + namespace + "/workload-resizer-viewer, or " + token
 	}
 	return token + ", or a certificate with --client-certificate and --client-key"
 }

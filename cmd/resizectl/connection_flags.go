@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	serverVariable = "RESIZECTL_SERVER"
-	tokenVariable  = "RESIZECTL_TOKEN"
-	defaultServer  = "127.0.0.1:7443"
-	defaultService = client.DefaultNamespace + "/" + client.DefaultService
+	serverVariable  = "RESIZECTL_SERVER"
+	tokenVariable   = "RESIZECTL_TOKEN"
+	accountVariable = "RESIZECTL_SERVICE_ACCOUNT"
+	defaultServer   = "127.0.0.1:7443"
+	defaultService  = client.DefaultNamespace + "/" + client.DefaultService
 )
 
 // clusterFlags lead to the server of a cluster. Naming one is asking for that.
@@ -40,7 +41,7 @@ func (c *connection) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.certificate, "client-certificate", "", "file with the certificate that proves who asks")
 	flags.StringVar(&c.key, "client-key", "", "file with the key of --client-certificate")
 	flags.StringVar(&c.tokenFile, "token-file", "", "file with the token that proves who asks; "+tokenVariable+" is such a token")
-	flags.StringVar(&c.account, "service-account-token", "", "ServiceAccount to ask as, NAMESPACE/NAME, by a token that is requested for it")
+	flags.StringVar(&c.account, "service-account-token", "", "ServiceAccount to ask as, NAMESPACE/NAME, by a token that is requested for it; "+accountVariable+" names the one for the server of a cluster where nothing else says who asks")
 	flags.StringVar(&c.audience, "token-audience", client.DefaultAudience, "audience that the token of a ServiceAccount or of the kubeconfig is for; if given, one of the kubeconfig that does not tell is sent, too")
 	flags.BoolVar(&c.plaintext, "plaintext", false, "encrypt nothing on the way to the server; then no token goes to another machine")
 	flags.DurationVar(&c.timeout, "timeout", defaultTimeout, "how long to wait for the whole answer; 0 for no limit")
@@ -99,11 +100,23 @@ func (c *connection) options() ([]client.Option, error) {
 	return opts, nil
 }
 
-// nameOf reads the value of a flag that names something in a namespace.
-func nameOf(flag, value string) (namespace, name string, err error) {
+// askAs is the ServiceAccount to ask as in a cluster, and what names it; empty if
+// somebody else asks.
+func (c *connection) askAs() (account, namedBy string) {
+	if c.account != "" {
+		return c.account, "--service-account-token"
+	}
+	if c.tokenFile != "" || c.certificate != "" || os.Getenv(tokenVariable) != "" {
+		return "", ""
+	}
+	return os.Getenv(accountVariable), accountVariable
+}
+
+// nameOf reads a value that names something in a namespace.
+func nameOf(value, from string) (namespace, name string, err error) {
 	namespace, name, found := strings.Cut(value, "/")
 	if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return "", "", fmt.Errorf("--%s %q is not NAMESPACE/NAME", flag, value)
+		return "", "", fmt.Errorf("%s %q is not NAMESPACE/NAME", from, value)
 	}
 	return namespace, name, nil
 }

@@ -145,6 +145,49 @@ func TestThisMachinesServerIsAskedByDefault(t *testing.T) {
 	}
 }
 
+func TestWhichServiceAccountAsks(t *testing.T) {
+	for _, tc := range []struct {
+		name, token, account string
+		args                 []string
+		want                 string
+	}{
+		{"none by default", "", "", nil, ""},
+		{"that of the environment", "", "a/b", nil, "a/b"},
+		{"that of the flag goes before", "", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
+		{"that of the flag goes before a token of the environment", "secret", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
+		{"none if a token of the environment asks", "secret", "a/b", nil, ""},
+		{"none if a token of a file asks", "", "a/b", []string{"--token-file", "token"}, ""},
+		{"none if a certificate asks", "", "a/b", []string{"--client-certificate", "crt", "--client-key", "key"}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(tokenVariable, tc.token)
+			t.Setenv(accountVariable, tc.account)
+			var c connection
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			c.addFlags(flags)
+			if err := flags.Parse(tc.args); err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := c.askAs(); got != tc.want {
+				t.Errorf("%q asks, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAServiceAccountOfTheEnvironmentIsForClustersAlone(t *testing.T) {
+	t.Setenv(serverVariable, serve(t, &scripted{ratios: ratios()}))
+	t.Setenv(accountVariable, "nonsense")
+	t.Setenv("KUBECONFIG", file(t, "config", []byte(unreachableCluster)))
+	if code, _, stderr := resizectl(t.Context(), "ratios", "list"); code != exitOK {
+		t.Errorf("at an address: exit %d, %s", code, stderr)
+	}
+	const want = `error: RESIZECTL_SERVICE_ACCOUNT "nonsense" is not NAMESPACE/NAME`
+	if code, _, stderr := resizectl(t.Context(), "ratios", "list", "--context", "c"); code != exitError || !strings.HasPrefix(stderr, want) {
+		t.Errorf("in a cluster: exit %d, %s", code, stderr)
+	}
+}
+
 func TestStreamsHaveNoTimeoutUnlessItIsGiven(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

@@ -25,7 +25,8 @@ server, and as that user. As a plugin of kubectl (kubectl workload_resizer) it
 always asks that of the cluster, unless --server is given. A connection that leaves
 this machine is encrypted. Who asks is told by the user of the kubeconfig, or by a
 token (--token-file, RESIZECTL_TOKEN), a certificate (--client-certificate,
---client-key) or a ServiceAccount (--service-account-token).`
+--client-key) or a ServiceAccount (--service-account-token,
+RESIZECTL_SERVICE_ACCOUNT).`
 
 const rootExamples = `  # Does the server do well?
   resizectl status

@@ -11,6 +11,8 @@ var (
 	rbac string
 	//go:embed base/users.yaml
 	users string
+	//go:embed base/connect.yaml
+	connect string
 	//go:embed base/holds.yaml
 	holds string
 	//go:embed base/overrides.yaml
@@ -56,9 +58,9 @@ const (
 
 // Base is what the server needs in every cluster, wherever it runs, in the order to
 // apply it in: its namespace, its ServiceAccount, what that may do, what users may be
-// allowed to do, and the ConfigMaps and the Secret that it writes.
+// allowed to do, how they get there, and the ConfigMaps and the Secret that it writes.
 func Base() [][]byte {
-	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(holds), []byte(overrides), []byte(benchmarks), []byte(samples), []byte(tls)}
+	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(connect), []byte(holds), []byte(overrides), []byte(benchmarks), []byte(samples), []byte(tls)}
 }
 
 // AnnotationGuard is the policy that lets only the server change its annotations of

@@ -47,7 +47,7 @@ func TestWhatFlagsNameIsWhatTheManifestsHave(t *testing.T) {
 		}
 	}
 	// These are made by people and by the server.
-	role := only[rbacv1.Role](t, base, "Role")
+	role := only[rbacv1.Role](t, []byte(rbac), "Role")
 	for flag, resource := range map[string]string{"--benchmarks-name": "configmaps", "--lease-name": "leases"} {
 		if !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
 			return slices.Contains(rule.Resources, resource) && slices.Contains(rule.ResourceNames, flags[flag])

@@ -15,6 +15,7 @@ var copies = map[string]string{
 	"namespace.yaml":                 "base/namespace.yaml",
 	"rbac.yaml":                      "base/rbac.yaml",
 	"users.yaml":                     "base/users.yaml",
+	"connect.yaml":                   "base/connect.yaml",
 	"holds.yaml":                     "base/holds.yaml",
 	"overrides.yaml":                 "base/overrides.yaml",
 	"benchmarks.yaml":                "base/benchmarks.yaml",

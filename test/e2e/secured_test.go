@@ -2,10 +2,7 @@ package e2e
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,21 +97,14 @@ func (c *cluster) secured(t *testing.T) {
 			return os.ErrNotExist
 		})
 	})
-	t.Run("the plugin of kubectl finds it in the cluster", c.throughTheCluster)
 }
 
-// serveSecured starts a server with a certificate, and waits until it is ready.
+// serveSecured starts a server with a certificate, which knows callers by the
+// authority of the cluster too, and waits until it is ready.
 func (c *cluster) serveSecured(t *testing.T, cert localcluster.Certificate, args ...string) *localcluster.Server {
 	t.Helper()
-	return c.serveWith(t, append([]string{"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile}, args...)...)
-}
-
-// serveWith starts a server that knows callers by the authority of the cluster, and
-// waits until it is ready.
-func (c *cluster) serveWith(t *testing.T, args ...string) *localcluster.Server {
-	t.Helper()
 	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: c.serviceAccount(t), Args: append([]string{
-		"--client-ca-file", filepath.Join(c.Dir, "pki", "ca.crt"),
+		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile, "--client-ca-file", filepath.Join(c.Dir, "pki", "ca.crt"),
 	}, args...)})
 	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
 	defer cancel()
@@ -123,55 +113,6 @@ func (c *cluster) serveWith(t *testing.T, args ...string) *localcluster.Server {
 	}
 	return s
 }
-
-// throughTheCluster asks a server by a kubeconfig alone: the user is known by the
-// certificate there, the server is behind a Service, and makes its own certificate.
-func (c *cluster) throughTheCluster(t *testing.T) {
-	s := c.serveWith(t, "--tls-self-signed")
-	_, port, err := net.SplitHostPort(s.GRPCAddress)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.apply(t, fmt.Appendf(nil, inCluster, deploy.Namespace, port))
-	t.Cleanup(func() {
-		if err := c.client.CoreV1().Pods(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), "workload-resizer", metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
-	kubectl, err := localcluster.Binary("kubectl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	localcluster.Eventually(t, "the plugin to be answered", func() error {
-		command := exec.CommandContext(t.Context(), kubectl, "workload-resizer", "status", "--kubeconfig", c.Kubeconfig)
-		command.Env = append(os.Environ(), "PATH="+filepath.Dir(kubectl)+":"+os.Getenv("PATH"), "RESIZECTL_SERVER=")
-		out, err := command.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-		wants(t, string(out), "leader")
-		return nil
-	})
-}
-
-// inCluster has the namespace and the port of a server that listens on this machine,
-// which pods of the test cluster forward to. The Service of the Deployment finds it.
-const inCluster = `
-apiVersion: v1
-kind: Pod
-metadata:
-  name: workload-resizer
-  namespace: %[1]s
-  labels: {app.kubernetes.io/name: workload-resizer, app.kubernetes.io/component: server}
-spec:
-  automountServiceAccountToken: false
-  securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
-  containers:
-  - name: server
-    image: simulated/workload-resizer
-    ports: [{name: grpc, containerPort: %[2]s}]
-    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
-`
 
 func dialSecured(t *testing.T, address, ca, token string) *client.Client {
 	t.Helper()

@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// TestPeople is what docs/install.md tells administrators and people, word for word:
+// of a server with the Deployment's arguments, by users who may do nothing else.
+func TestPeople(t *testing.T) {
+	blocks := instructions(t, "docs/install.md", "## 4. People")
+	if len(blocks) != 4 {
+		t.Fatalf("there are %d blocks of commands, not those for who reads and who changes something: %q", len(blocks), blocks)
+	}
+	c := newCluster(localcluster.ForTest(t, "n4=1"))
+	c.install(t)
+	s := c.start(t, localcluster.ServerOptions{})
+	_, port, err := net.SplitHostPort(s.GRPCAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.apply(t, fmt.Appendf(nil, behindService, deploy.Namespace, port), deployment("shop", "web"))
+	c.awaitRunning(t, "shop", 1)
+	developer, operator := c.user(t, "dora", "developers"), c.user(t, "otto", "operators")
+
+	if out, err := shell(t, developer, blocks[1]); err == nil || !strings.Contains(out, "forbidden") {
+		t.Errorf("before anybody is let in: %v\n%s", err, out)
+	}
+	administered(t, c, blocks[0])
+	t.Run("a server that is not ready says why", func(t *testing.T) {
+		answered(t, developer, strings.Replace(blocks[1], "kubectl workload-resizer plan -n shop\n", "", 1), deploy.ConfigMap)
+	})
+	c.apply(t, deploy.SampleConfig())
+	s.ready(t)
+	c.markReady(t)
+	c.awaitSettled(t, s, "shop")
+	t.Run("who may read is shown pods", func(t *testing.T) {
+		answered(t, developer, blocks[1], "leader", "web-")
+	})
+	t.Run("nobody is known by a certificate of the cluster", func(t *testing.T) {
+		if out, err := shell(t, developer, "kubectl workload-resizer status"); err == nil || !strings.Contains(out, "--service-account-token "+deploy.Namespace+"/workload-resizer-viewer") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	t.Run("who may read cannot change anything, nor ask as who may", func(t *testing.T) {
+		administered(t, c, blocks[2])
+		viewer, _, _ := strings.Cut(blocks[1], "\n")
+		_, change, _ := strings.Cut(blocks[3], "\n")
+		if out, err := shell(t, developer, viewer+"\n"+change); err == nil || !strings.Contains(out, "may not create pauses") {
+			t.Errorf("as a viewer: %v\n%s", err, out)
+		}
+		if out, err := shell(t, developer, blocks[3]); err == nil || !strings.Contains(out, "you need the right to create serviceaccounts/token") {
+			t.Errorf("as an operator: %v\n%s", err, out)
+		}
+	})
+	t.Run("who may change something does", func(t *testing.T) {
+		answered(t, operator, blocks[3], "shop")
+	})
+}
+
+// behindService has the namespace and the port of a server that listens on this
+// machine, which pods of the test cluster forward to. The Service of the Deployment
+// finds it. As readiness is not probed here, markReady tells it.
+const behindService = `
+apiVersion: v1
+kind: Pod
+metadata:
+  name: workload-resizer
+  namespace: %[1]s
+  labels: {app.kubernetes.io/name: workload-resizer, app.kubernetes.io/component: server}
+spec:
+  automountServiceAccountToken: false
+  readinessGates: [{conditionType: e2e.workload-resizer.io/ready}]
+  securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: server
+    image: simulated/workload-resizer
+    ports: [{name: grpc, containerPort: %[2]s}]
+    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+`
+
+// markReady has the pod behind the Service ready.
+func (c *cluster) markReady(t *testing.T) {
+	t.Helper()
+	const patch = `{"status": {"conditions": [{"type": "e2e.workload-resizer.io/ready", "status": "True"}]}}`
+	if _, err := c.client.CoreV1().Pods(deploy.Namespace).Patch(t.Context(), "workload-resizer", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "the server's pod to be ready", func() error {
+		pod, err := c.client.CoreV1().Pods(deploy.Namespace).Get(t.Context(), "workload-resizer", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+				return nil
+			}
+		}
+		return fmt.Errorf("its conditions are %v", pod.Status.Conditions)
+	})
+}
+
+// administered runs commands of the documentation as the cluster's administrator.
+func administered(t *testing.T, c *cluster, commands string) {
+	t.Helper()
+	if out, err := shell(t, c.Kubeconfig, commands); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// answered runs commands of the documentation as a user until they say what is
+// wanted: rights that were given take a moment to count.
+func answered(t *testing.T, kubeconfig, commands string, wanted ...string) {
+	t.Helper()
+	localcluster.Eventually(t, "the commands to be answered", func() error {
+		out, err := shell(t, kubeconfig, commands)
+		for _, text := range wanted {
+			if !strings.Contains(out, text) {
+				err = errors.Join(err, fmt.Errorf("it does not say %q", text))
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return nil
+	})
+}
+
+// shell runs commands as people type them who have that kubeconfig.
+func shell(t *testing.T, kubeconfig, commands string) (string, error) {
+	t.Helper()
+	kubectl, err := localcluster.Binary("kubectl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
+	command.Env = append(os.Environ(), "PATH="+filepath.Dir(kubectl)+":"+os.Getenv("PATH"), "KUBECONFIG="+kubeconfig)
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+// instructions returns the indented blocks of a section of a Markdown file.
+func instructions(t *testing.T, file, heading string) []string {
+	t.Helper()
+	root, err := localcluster.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(content), "\n"+heading+"\n")
+	if !found {
+		t.Fatalf("%s has no %q", file, heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var blocks []string
+	var block string
+	for line := range strings.Lines(section + "\n\n") {
+		if command, indented := strings.CutPrefix(line, "    "); indented {
+			block += command
+		} else if block != "" {
+			blocks, block = append(blocks, block), ""
+		}
+	}
+	return blocks
+}

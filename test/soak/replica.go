@@ -55,7 +55,10 @@ func startReplica(ctx context.Context, cluster *localcluster.Cluster, a access, 
 		return nil, err
 	}
 	r := &replica{container: container, access: a, number: number, spared: spared}
-	return r, r.start()
+	if err := r.start(); err != nil {
+		return nil, errors.Join(err, container.Close())
+	}
+	return r, nil
 }
 
 // start starts its process, with exactly the flags of the Deployment but for ports and

@@ -148,7 +148,7 @@ bench-api: ## Compare calls of the API with bare calls of gRPC: calls/s of both,
 	go test ./server -run '^$$' -bench ShareOfBareEcho -benchtime 20x -count 6 2>/dev/null
 
 .PHONY: soak
-soak: build bin/kubectl ## Run the servers for half an hour while pods, ratios, leaders and the API server come and go (SOAK=-duration=5m).
+soak: build bin/kubectl ## Run the servers for 40 minutes while pods, ratios, leaders and the API server come and go (SOAK='-duration=5m -tail=8m').
 	@go build -o bin/soak ./test/soak
 	@exec bin/soak $(SOAK)
 

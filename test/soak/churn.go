@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
@@ -21,12 +22,16 @@ type churn struct {
 	// machine does not keep up, and none is deleted.
 	population int
 	// rate is in pods per second.
-	rate float64
+	rate    float64
+	outages *outages
 
-	paused          atomic.Bool
-	deleted, missed atomic.Int64
-	// active is how long it was not paused, in nanoseconds.
-	active atomic.Int64
+	paused  atomic.Bool
+	deleted atomic.Int64
+	// failed are deletions that the API server did not carry out.
+	failed atomic.Int64
+	// active is how long it was neither paused nor in an outage, in nanoseconds; in it
+	// so many were deleted in time, or missed as too few ran.
+	active, inTime, missed atomic.Int64
 }
 
 // run deletes until ctx is done. What fails while the API server is away is not made
@@ -47,19 +52,31 @@ func (c *churn) run(ctx context.Context) {
 		if c.paused.Load() {
 			continue
 		}
-		c.active.Add(int64(elapsed))
+		regular := !c.outages.touch(last.Add(-elapsed), last)
 		due += c.rate * elapsed.Seconds()
 		// A tick that comes late is made up for, up to a second.
 		victims := c.oldest(min(int(due), int(max(1, c.rate))))
-		c.missed.Add(int64(due) - int64(len(victims)))
+		if regular {
+			c.active.Add(int64(elapsed))
+			c.missed.Add(int64(due) - int64(len(victims)))
+		}
 		due -= float64(int(due))
 		var deleting sync.WaitGroup
 		for _, pod := range victims {
 			deleting.Go(func() {
 				once, cancel := context.WithTimeout(ctx, 5*time.Second)
 				defer cancel()
-				if c.client.CoreV1().Pods(pod.Namespace).Delete(once, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}) == nil {
+				err := c.client.CoreV1().Pods(pod.Namespace).Delete(once, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+				switch {
+				case err == nil:
 					c.deleted.Add(1)
+					if regular {
+						c.inTime.Add(1)
+					}
+				case apierrors.IsNotFound(err):
+					// It was deleted before, which was not seen yet.
+				default:
+					c.failed.Add(1)
 				}
 			})
 		}

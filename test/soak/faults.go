@@ -12,15 +12,21 @@ import (
 // away is how long the API server is gone when it is restarted.
 const away = 5 * time.Second
 
-// restartAPIServer stops the API server and starts it again.
-func restartAPIServer(ctx context.Context, cluster *localcluster.Cluster) error {
+// restartAPIServer stops the API server and starts it again. The outage is over when a
+// replica leads, which may have lost its Lease.
+func restartAPIServer(ctx context.Context, cluster *localcluster.Cluster, replicas []*replica, o *outages) error {
+	defer o.begin()()
 	if err := cluster.Stop(ctx, "kube-apiserver"); err != nil {
 		return err
 	}
 	if err := wait(ctx, away); err != nil {
 		return err
 	}
-	return cluster.Start(ctx, "kube-apiserver")
+	if err := cluster.Start(ctx, "kube-apiserver"); err != nil {
+		return err
+	}
+	_, err := awaitLeader(ctx, replicas)
+	return err
 }
 
 // leader returns the one replica that leads.
@@ -54,8 +60,8 @@ func awaitLeader(ctx context.Context, replicas []*replica) (found *replica, err 
 }
 
 // endLeader ends the process that leads, starts the next one of its replica, and
-// returns after how long another process led.
-func endLeader(ctx context.Context, replicas []*replica, end func(*localcluster.Server) error) (time.Duration, error) {
+// returns after how long another process led, which is the end of the outage.
+func endLeader(ctx context.Context, replicas []*replica, o *outages, end func(*localcluster.Server) error) (time.Duration, error) {
 	old, err := awaitLeader(ctx, replicas)
 	if err != nil {
 		return 0, err
@@ -64,7 +70,7 @@ func endLeader(ctx context.Context, replicas []*replica, end func(*localcluster.
 		return 0, fmt.Errorf("%s leads, which was to be spared", old.now().name)
 	}
 	ended, begin := make(chan error, 1), time.Now()
-	gone := old.now()
+	gone, over := old.now(), o.begin()
 	go func() { ended <- errors.Join(end(gone.server), old.start()) }()
 	err = patiently(ctx, "wait for another leader", func() error {
 		now, err := leader(ctx, replicas)
@@ -73,7 +79,9 @@ func endLeader(ctx context.Context, replicas []*replica, end func(*localcluster.
 		}
 		return err
 	})
-	return time.Since(begin), errors.Join(err, <-ended)
+	over()
+	took := time.Since(begin)
+	return took, errors.Join(err, <-ended)
 }
 
 // awaitReady waits until all replicas are.

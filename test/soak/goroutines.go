@@ -84,7 +84,12 @@ func askGoroutines(ctx context.Context, l *life, a access) (goroutines, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("ask %s for its goroutines: %s: %s", l.name, response.Status, content)
 	}
-	return parseGoroutines(string(content)), nil
+	all := parseGoroutines(string(content))
+	// Who asks is one of them, and seen here or there.
+	maps.DeleteFunc(all, func(kind string, _ int) bool {
+		return strings.HasPrefix(kind, "net/http.(*connReader).backgroundRead")
+	})
+	return all, nil
 }
 
 // parseGoroutines reads a profile as text: for each stack a line with the count, and

@@ -64,13 +64,14 @@ func (h *history) now(nodeType string) ratio {
 	return all[len(all)-1].ratio
 }
 
-// since are the ratios of a type that were in force at that time or later.
-func (h *history) since(nodeType string, when time.Time) []ratio {
+// ratiosOf are the ratios of a type that are in force, of which there are two while one
+// is being replaced, and those that were replaced at a time that still counts.
+func (h *history) ratiosOf(nodeType string, counts func(replaced time.Time) bool) []ratio {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var some []ratio
 	for _, r := range h.ratios[nodeType] {
-		if r.until.IsZero() || r.until.After(when) {
+		if r.until.IsZero() || counts(r.until) {
 			some = append(some, r.ratio)
 		}
 	}

@@ -7,26 +7,36 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 )
-
-// grace is how long after a ratio was replaced a pod may still be given a size by it:
-// a resize may be on its way, and the API server may be away meanwhile.
-const grace = 45 * time.Second
 
 // judge follows the pods, and notes all that is wrong with what is done to them.
 type judge struct {
 	history *history
+	outages *outages
+	// within is how long a pod may run without having been sized, and how long a ratio
+	// that was replaced may still decide: a resize may be on its way.
+	within time.Duration
+	// population is how many pods there are at once.
+	population int
 
 	mu       sync.Mutex
 	problems []string
 	created  int
 	resizes  int
+	pods     map[types.UID]*tracked
+	sizings  sizings
+	// first and again are what the latencies of sizings are made of.
+	first, again []time.Duration
+}
+
+func newJudge(h *history, o *outages, within time.Duration, population int) *judge {
+	return &judge{history: h, outages: o, within: within, population: population, pods: map[types.UID]*tracked{}}
 }
 
 // note keeps what is wrong, the first hundred.
 func (j *judge) note(format string, args ...any) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	if len(j.problems) < 100 {
 		j.problems = append(j.problems, time.Now().UTC().Format(time.TimeOnly)+" "+fmt.Sprintf(format, args...))
 	}
@@ -39,20 +49,46 @@ func (j *judge) tally() (created, resizes int, problems []string) {
 	return j.created, j.resizes, slices.Clone(j.problems)
 }
 
-// added is told of each new pod.
-func (j *judge) added(obj any) {
-	pod := obj.(*corev1.Pod)
+// fared returns how the pods fared so far.
+func (j *judge) fared() sizings {
 	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := j.sizings
+	s.First, s.Again = latenciesOf(j.first), latenciesOf(j.again)
+	return s
+}
+
+// handler has it told of all pods.
+func (j *judge) handler() cache.ResourceEventHandler {
+	locked := func(do func()) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		do()
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { locked(func() { j.added(obj.(*corev1.Pod)) }) },
+		UpdateFunc: func(before, now any) { locked(func() { j.updated(before.(*corev1.Pod), now.(*corev1.Pod)) }) },
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			locked(func() { j.ended(obj.(*corev1.Pod)) })
+		},
+	}
+}
+
+// added is told of each new pod.
+func (j *judge) added(pod *corev1.Pod) {
 	j.created++
-	j.mu.Unlock()
 	j.check(shapes[pod.Labels[shapeLabel]], pod)
+	j.track(pod)
 }
 
 // updated is told of each change of a pod.
-func (j *judge) updated(before, now any) {
-	old, pod := before.(*corev1.Pod), now.(*corev1.Pod)
+func (j *judge) updated(old, pod *corev1.Pod) {
 	if old.UID != pod.UID {
-		j.added(now)
+		j.ended(old)
+		j.added(pod)
 		return
 	}
 	j.check(old.Spec.Containers, pod)
@@ -64,6 +100,7 @@ func (j *judge) updated(before, now any) {
 			j.note("a container of pod %s was restarted", pod.Name)
 		}
 	}
+	j.track(pod)
 }
 
 // check looks at the size of a pod where it is another than before.
@@ -72,54 +109,16 @@ func (j *judge) check(before []corev1.Container, pod *corev1.Pod) {
 	if now == sizesOf(before) {
 		return
 	}
-	j.mu.Lock()
 	j.resizes++
-	j.mu.Unlock()
-	right := func(r ratio) bool { return now == sizesFor(shapes[pod.Labels[shapeLabel]], r) }
-	if !slices.ContainsFunc(j.history.since(pod.Labels[typeLabel], time.Now().Add(-grace)), right) {
+	if !j.gives(pod, now, func(replaced time.Time) bool { return j.outages.outside(replaced, time.Now()) <= j.within }) {
 		j.note("pod %s was given the size %sby no ratio that was in force; it had %s", pod.Name, now, sizesOf(before))
 	}
 }
 
-// final returns what a pod lacks when everything has come to rest, nil for nothing.
-func (j *judge) final(pod *corev1.Pod) error {
-	shape, nodeType := shapes[pod.Labels[shapeLabel]], pod.Labels[typeLabel]
-	if now, want := sizesOf(pod.Spec.Containers), sizesFor(shape, j.history.now(nodeType)); now != want {
-		return fmt.Errorf("pod %s has %swant %s", pod.Name, now, want)
-	}
-	if got := pod.Annotations["workload-resizer.io/applied-instance-type"]; got != nodeType {
-		return fmt.Errorf("pod %s is recorded for %q, not %s", pod.Name, got, nodeType)
-	}
-	for _, c := range shape {
-		cpu, memory := c.Resources.Requests.Cpu().String(), c.Resources.Requests.Memory().String()
-		if got := pod.Annotations["workload-resizer.io/original-cpu."+c.Name]; got != cpu {
-			return fmt.Errorf("pod %s has the original cpu %q, not %s", pod.Name, got, cpu)
-		}
-		if got := pod.Annotations["workload-resizer.io/original-memory."+c.Name]; got != memory {
-			return fmt.Errorf("pod %s has the original memory %q, not %s", pod.Name, got, memory)
-		}
-	}
-	if got := pod.Status.QOSClass; got != qosOf[pod.Labels[shapeLabel]] {
-		return fmt.Errorf("pod %s is %s, not %s", pod.Name, got, qosOf[pod.Labels[shapeLabel]])
-	}
-	// The nodes have carried it out.
-	running := slices.Clone(pod.Spec.Containers)
-	for i := range running {
-		found := false
-		for _, status := range pod.Status.ContainerStatuses {
-			if status.RestartCount > 0 {
-				return fmt.Errorf("container %s of pod %s was restarted", status.Name, pod.Name)
-			}
-			if status.Name == running[i].Name && status.Resources != nil && status.State.Running != nil {
-				running[i].Resources, found = *status.Resources, true
-			}
-		}
-		if !found {
-			return fmt.Errorf("container %s of pod %s does not run", running[i].Name, pod.Name)
-		}
-	}
-	if has, want := sizesOf(running), sizesOf(pod.Spec.Containers); has != want {
-		return fmt.Errorf("pod %s runs with %swant %s", pod.Name, has, want)
-	}
-	return nil
+// gives tells whether a ratio in force gives a pod this size, or one that has been
+// replaced but still counts.
+func (j *judge) gives(pod *corev1.Pod, size string, counts func(replaced time.Time) bool) bool {
+	return slices.ContainsFunc(j.history.ratiosOf(pod.Labels[typeLabel], counts), func(r ratio) bool {
+		return size == sizesFor(shapes[pod.Labels[shapeLabel]], r)
+	})
 }

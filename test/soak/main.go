@@ -23,6 +23,8 @@ type options struct {
 	pods      int
 	replicas  int
 	killEvery time.Duration
+	tail      time.Duration
+	within    time.Duration
 	report    string
 }
 
@@ -32,7 +34,9 @@ func main() {
 	flag.Float64Var(&o.rate, "rate", 20, "pods deleted, and so created, per second")
 	flag.IntVar(&o.pods, "pods", 240, "pods at once")
 	flag.IntVar(&o.replicas, "replicas", 3, "replicas of the server")
-	flag.DurationVar(&o.killEvery, "kill-every", 5*time.Minute, "how often the leader is killed")
+	flag.DurationVar(&o.killEvery, "kill-every", 5*time.Minute, "how often the leader is killed, at least once")
+	flag.DurationVar(&o.tail, "tail", 10*time.Minute, "how long they go on after that, while nobody is killed and memory must not grow")
+	flag.DurationVar(&o.within, "within", 5*time.Second, "how long a pod may run without having been sized")
 	flag.StringVar(&o.report, "report", "soak", "where the report goes: this name with .json and .md")
 	flag.Parse()
 	if err := o.validate(flag.Args()); err != nil {
@@ -55,6 +59,8 @@ func (o *options) validate(args []string) error {
 		return fmt.Errorf("unknown argument %q", args[0])
 	case o.duration <= 0 || o.killEvery <= 0:
 		return errors.New("-duration and -kill-every must be above 0")
+	case o.tail <= 0 || o.within <= 0:
+		return errors.New("-tail and -within must be above 0")
 	case o.rate <= 0 || o.pods < 1:
 		return errors.New("-rate and -pods must be above 0")
 	case o.replicas < 2:

@@ -12,10 +12,24 @@ import (
 // changeEvery is how often ratios change.
 const changeEvery = time.Minute
 
+// restarts and terminations are how often the API server is restarted, and a leader
+// asked to end.
+const restarts, terminations = 2, 2
+
 // event is what is done so long after pods began to come and go.
 type event struct {
 	after time.Duration
 	do    func(context.Context) error
+}
+
+// kills are when leaders are killed: once at least.
+func (o *options) kills() []time.Duration {
+	var all []time.Duration
+	every := min(o.killEvery, o.duration/2)
+	for at := every; at < o.duration; at += every {
+		all = append(all, at)
+	}
+	return all
 }
 
 // schedule is what happens, in order. Ratios change and leaders are killed all the
@@ -26,7 +40,7 @@ func (s *soak) schedule() []event {
 	for at := changeEvery; at < s.duration; at += changeEvery {
 		all = append(all, event{at, s.changeRatios})
 	}
-	for at := s.killEvery; at < s.duration; at += s.killEvery {
+	for _, at := range s.kills() {
 		all = append(all, event{at, s.kill})
 	}
 	for eighths, do := range map[time.Duration]func(context.Context) error{
@@ -54,14 +68,15 @@ func (s *soak) move(ctx context.Context) error {
 
 func (s *soak) changeRatios(ctx context.Context) error {
 	created, resizes, problems := s.judge.tally()
-	say("%d pods created, %d resizes, %d problems", created, resizes, len(problems))
+	first := s.judge.fared().First
+	say("%d pods created, %d resizes, the slowest first one after %.1f s, %d problems", created, resizes, first.Max, len(problems))
 	return s.changer.change(ctx)
 }
 
 func (s *soak) restart(ctx context.Context) error {
 	say("the API server is restarted")
 	s.restarts++
-	return restartAPIServer(ctx, s.cluster)
+	return restartAPIServer(ctx, s.cluster, s.replicas, s.outages)
 }
 
 // kill and terminate end the leader in full swing.
@@ -74,7 +89,7 @@ func (s *soak) terminate(ctx context.Context) error {
 }
 
 func (s *soak) takeOver(ctx context.Context, how string, times *[]float64, end func(*localcluster.Server) error) error {
-	took, err := endLeader(ctx, s.replicas, end)
+	took, err := endLeader(ctx, s.replicas, s.outages, end)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type soak struct {
 	cluster  *localcluster.Cluster
 	client   kubernetes.Interface
 	replicas []*replica
+	outages  *outages
 	judge    *judge
 	changer  *changer
 	churn    *churn
@@ -35,6 +36,8 @@ type soak struct {
 	// were there in the end.
 	moving           time.Duration
 	created, checked int
+	// tailBegan and tailEnded are zero if there was no tail.
+	tailBegan, tailEnded time.Time
 }
 
 // newSoak brings everything up. What it returns is to be closed also if there is an
@@ -62,7 +65,8 @@ func newSoak(ctx context.Context, o options) (*soak, error) {
 		return s, err
 	}
 	h := &history{ratios: map[string][]inForce{}}
-	s.judge, s.changer = &judge{history: h}, newChanger(s.cluster.Config(), h, s.api)
+	s.outages = &outages{}
+	s.judge, s.changer = newJudge(h, s.outages, o.within, o.pods), newChanger(s.cluster.Config(), h, s.api)
 	if err := s.changer.configure(ctx); err != nil {
 		return s, err
 	}
@@ -75,12 +79,10 @@ func newSoak(ctx context.Context, o options) (*soak, error) {
 			}
 		}
 		r, err := startReplica(ctx, s.cluster, access, n+1, spared)
-		if r != nil {
-			s.replicas = append(s.replicas, r)
-		}
 		if err != nil {
 			return s, err
 		}
+		s.replicas = append(s.replicas, r)
 	}
 	s.sampler = &sampler{replicas: s.replicas}
 	return s, errors.Join(awaitAuthority(ctx, s.client, access), awaitReady(ctx, s.replicas))
@@ -103,11 +105,13 @@ func (s *soak) api() (*client.Client, error) {
 func (s *soak) soak(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// All pods at once take as long as what heaps up in an outage.
+	populated := s.outages.begin()
 	population, err := populate(ctx, s.client, s.pods)
 	if err != nil {
 		return err
 	}
-	s.pods = population
+	s.pods, s.judge.population = population, population
 	informer, factory, err := follow(ctx, s.client, s.judge)
 	if err != nil {
 		return err
@@ -117,11 +121,13 @@ func (s *soak) soak(ctx context.Context) error {
 	if _, err := awaitFinal(ctx, s.client, s.judge, s.pods); err != nil {
 		return err
 	}
-	s.churn = &churn{client: s.client, pods: listers.NewPodLister(informer.GetIndexer()), population: s.pods, rate: s.rate}
+	populated()
+	s.churn = &churn{client: s.client, pods: listers.NewPodLister(informer.GetIndexer()), population: s.pods, rate: s.rate, outages: s.outages}
 	var moving sync.WaitGroup
 	stop := func() { cancel(); moving.Wait() }
 	defer stop()
 	moving.Go(func() { s.sampler.run(ctx) })
+	moving.Go(func() { s.judge.sweep(ctx) })
 	if err := s.pause(ctx); err != nil {
 		return err
 	}
@@ -130,12 +136,18 @@ func (s *soak) soak(ctx context.Context) error {
 	moving.Go(func() { s.churn.run(churning) })
 	begin := time.Now()
 	before, _, _ := s.judge.tally()
-	err = s.move(ctx)
+	if err = s.move(ctx); err == nil {
+		err = s.tail(ctx)
+	}
 	endChurn()
 	s.moving = time.Since(begin)
 	after, _, _ := s.judge.tally()
 	s.created = after - before
 	if err != nil {
+		return err
+	}
+	// Pods that stay are all held to be sized anew in time.
+	if err := s.changeRatios(ctx); err != nil {
 		return err
 	}
 	say("everything comes to rest")
@@ -151,18 +163,21 @@ func (s *soak) sumUp() *report {
 	r := &report{
 		Seconds: time.Since(s.begun).Seconds(), Pods: s.pods, PodsCreated: created, Resizes: resizes,
 		PodsChecked: s.checked, RatioChanges: s.changer.turns, APIServerRestarts: s.restarts,
-		SecondsAfterKill: s.afterKill, SecondsAfterTerm: s.afterTerm, Problems: problems,
+		SecondsAfterKill: s.afterKill, SecondsAfterTerm: s.afterTerm, Sizings: s.judge.fared(), Problems: problems,
 	}
 	if s.checked == 0 {
 		r.Problems = append(r.Problems, "no pod was checked in the end")
 	}
 	if s.churn != nil {
-		r.PodsDeleted, r.NotDeletedInTime = s.churn.deleted.Load(), s.churn.missed.Load()
+		r.PodsDeleted, r.DeletionsFailed = s.churn.deleted.Load(), s.churn.failed.Load()
+		r.DeletedInTime, r.NotDeletedInTime = s.churn.inTime.Load(), s.churn.missed.Load()
 		r.CreatedPerSecond = float64(s.created) / max(1, s.moving.Seconds())
 		r.DeletedPerSecond = float64(r.PodsDeleted) / max(1, s.moving.Seconds())
-		r.DeletedPerActiveSecond = float64(r.PodsDeleted) / max(1, time.Duration(s.churn.active.Load()).Seconds())
+		r.DeletedPerActiveSecond = float64(r.DeletedInTime) / max(1, time.Duration(s.churn.active.Load()).Seconds())
 	}
+	r.judgeCourse(s.options)
 	r.judgeMemory(s.replicas)
+	r.judgeTail(s.replicas, s.tailBegan, s.tailEnded)
 	r.judgeGoroutines(s.sampler.quiets)
 	return r
 }

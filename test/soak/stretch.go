@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -12,8 +13,13 @@ const (
 	// of a few MiB differs by from one moment to the next.
 	growthAllowed = 0.10
 	growthNoise   = 3 * mebibyte
-	// judgedFrom is how long a stretch must be for its memory to be judged.
-	judgedFrom = 3 * time.Minute
+	// warmUpLeast is for how long a process may grow that has started, or begun to
+	// lead; warmUpPods is how many pods it may grow by as well, until what it keeps is
+	// full: 16,384 changes for those who watch, three or more of a pod, and what
+	// client-go keeps of the events of 4,096 pods. A third of the pods are right as
+	// they are, and leave none.
+	warmUpLeast = 3 * time.Minute
+	warmUpPods  = 9_000
 )
 
 // stretch is what a process needed while it led, or while it did not.
@@ -23,12 +29,17 @@ type stretch struct {
 	Seconds float64 `json:"seconds"`
 	// CPU is in cores, on average.
 	CPU float64 `json:"cpu"`
-	// Heap and RSS are means over its second half, in bytes; their slopes are in bytes
-	// per second.
+	// Heap and RSS are means over its second half, or over all of the tail, in bytes;
+	// their slopes are in bytes per second.
 	Heap      float64 `json:"heap"`
 	HeapSlope float64 `json:"heapSlope"`
 	RSS       float64 `json:"rss"`
 	RSSSlope  float64 `json:"rssSlope"`
+}
+
+// warmUp is how long that is at the rate at which pods were deleted.
+func (r *report) warmUp() time.Duration {
+	return max(warmUpLeast, seconds(warmUpPods/max(0.1, r.DeletedPerActiveSecond)))
 }
 
 // stretches sums a process up.
@@ -40,49 +51,59 @@ func stretches(l *life) []stretch {
 			n++
 		}
 		if n > 1 {
-			all = append(all, stretchOf(l.name, rest[:n]))
+			all = append(all, stretchOf(l.name, rest[:n], rest[n/2:n]))
 		}
 		rest = rest[n:]
 	}
 	return all
 }
 
-func stretchOf(process string, samples []sample) stretch {
-	first, last, half := samples[0], samples[len(samples)-1], samples[len(samples)/2:]
+// stretchOf sums samples up, and their memory over some of them.
+func stretchOf(process string, samples, memory []sample) stretch {
+	first, last := samples[0], samples[len(samples)-1]
 	took := last.at.Sub(first.at).Seconds()
 	return stretch{
 		Process: process, Leading: first.leading, Seconds: took, CPU: (last.cpu - first.cpu) / took,
-		Heap: mean(half, heapOf), HeapSlope: slope(half, heapOf), RSS: mean(half, rssOf), RSSSlope: slope(half, rssOf),
+		Heap: mean(memory, heapOf), HeapSlope: slope(memory, heapOf), RSS: mean(memory, rssOf), RSSSlope: slope(memory, rssOf),
 	}
+}
+
+// memory is a figure of it, by its name.
+type memory struct {
+	what        string
+	mean, slope float64
+}
+
+func (s stretch) memory() []memory {
+	return []memory{{"heap", s.Heap, s.HeapSlope}, {"RSS", s.RSS, s.RSSSlope}}
 }
 
 // grows returns what is wrong with its memory.
 func (s stretch) grows() []string {
 	var wrong []string
-	for _, m := range []struct {
-		what        string
-		mean, slope float64
-	}{{"heap", s.Heap, s.HeapSlope}, {"RSS", s.RSS, s.RSSSlope}} {
+	for _, m := range s.memory() {
 		if growth := m.slope * s.Seconds / 2; growth > max(growthAllowed*m.mean, growthNoise) {
 			wrong = append(wrong, fmt.Sprintf("the %s of %s grew by %.1f MiB over the second half of %v, and is %.1f MiB",
-				m.what, s.Process, growth/mebibyte, time.Duration(s.Seconds)*time.Second, m.mean/mebibyte))
+				m.what, s.Process, growth/mebibyte, seconds(s.Seconds), m.mean/mebibyte))
 		}
 	}
 	return wrong
 }
 
-// slope is how much a figure grows per second, by least squares.
+// slope is how much a figure grows per second: the median of the slopes between any two
+// samples (Theil and Sen), which a few that are far off do not move.
 func slope(samples []sample, of func(sample) float64) float64 {
-	if len(samples) < 2 {
+	var all []float64
+	for i, a := range samples {
+		for _, b := range samples[i+1:] {
+			all = append(all, (of(b)-of(a))/b.at.Sub(a.at).Seconds())
+		}
+	}
+	if len(all) == 0 {
 		return 0
 	}
-	var x, y, xx, xy float64
-	for _, s := range samples {
-		at := s.at.Sub(samples[0].at).Seconds()
-		x, y, xx, xy = x+at, y+of(s), xx+at*at, xy+at*of(s)
-	}
-	n := float64(len(samples))
-	return (n*xy - x*y) / (n*xx - x*x)
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
 // mean is the average of a figure.
@@ -93,3 +114,6 @@ func mean(samples []sample, of func(sample) float64) float64 {
 	}
 	return sum / float64(max(len(samples), 1))
 }
+
+// seconds is a time as it is shown.
+func seconds(s float64) time.Duration { return time.Duration(s) * time.Second }

@@ -75,7 +75,7 @@ func populate(ctx context.Context, client kubernetes.Interface, pods int) (int, 
 func follow(ctx context.Context, client kubernetes.Interface, j *judge) (cache.SharedIndexInformer, informers.SharedInformerFactory, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	pods := factory.Core().V1().Pods().Informer()
-	if _, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: j.added, UpdateFunc: j.updated}); err != nil {
+	if _, err := pods.AddEventHandler(j.handler()); err != nil {
 		return nil, nil, err
 	}
 	factory.Start(ctx.Done())

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestALeaderIsKilledInAShortRunToo(t *testing.T) {
+	for _, tc := range []struct {
+		duration, every time.Duration
+		want            []time.Duration
+	}{
+		{30 * time.Minute, 10 * time.Minute, []time.Duration{10 * time.Minute, 20 * time.Minute}},
+		{5 * time.Minute, 5 * time.Minute, []time.Duration{150 * time.Second}},
+		{time.Minute, time.Hour, []time.Duration{30 * time.Second}},
+	} {
+		if got := (&options{duration: tc.duration, killEvery: tc.every}).kills(); !slices.Equal(got, tc.want) {
+			t.Errorf("in %v, every %v: at %v, want %v", tc.duration, tc.every, got, tc.want)
+		}
+	}
+}
+
+func TestWhatDidNotHappenIsWrong(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		spoil    func(*report)
+		problems []string
+	}{
+		{"all that was planned", func(*report) {}, nil},
+		{"no leader killed", func(r *report) { r.SecondsAfterKill = nil }, []string{"leaders killed: 0, not 1 as planned"}},
+		{"no leader asked to end", func(r *report) { r.SecondsAfterTerm = nil }, []string{"leaders asked to end: 0, not 2 as planned"}},
+		{"one restart only", func(r *report) { r.APIServerRestarts = 1 }, []string{"restarts of the API server: 1, not 2 as planned"}},
+		{"a slow handover", func(r *report) { r.SecondsAfterTerm[1] = 5.1 }, []string{"another replica led 5.1 s after SIGTERM, not within 5s"}},
+		{"a slow takeover", func(r *report) { r.SecondsAfterKill[0] = 25.1 }, []string{"another replica led 25.1 s after SIGKILL, not within 25s"}},
+		{"few deletions", func(r *report) { r.DeletedPerActiveSecond = 9.9 }, []string{"9.9 pods were deleted per second, of 20.0"}},
+		{"deletions missed", func(r *report) { r.NotDeletedInTime = 500 }, []string{"500 of 1500 pods were not deleted in time, since too few ran"}},
+		{"nothing to do", func(r *report) { r.Sizings.Needed, r.Sizings.DiedYoung = 0, 0 }, []string{"no pod was sized while all was well"}},
+		{"outages only", func(r *report) { r.Sizings.First = latencies{} }, []string{"no pod was sized while all was well"}},
+		{"pods that are gone at once", func(r *report) { r.Sizings.DiedYoung = 101 }, []string{"101 of 1000 pods were deleted so young that nothing can be said of them; a lower -rate or more -pods helps"}},
+	} {
+		r := &report{
+			SecondsAfterKill: []float64{16}, SecondsAfterTerm: []float64{1, 2}, APIServerRestarts: 2,
+			DeletedInTime: 1000, DeletedPerActiveSecond: 19, NotDeletedInTime: 50,
+			Sizings: sizings{Ran: 1500, Needed: 1000, Sized: 1000, DiedYoung: 5, First: latencies{Count: 900}},
+		}
+		tc.spoil(r)
+		if r.judgeCourse(options{duration: 5 * time.Minute, killEvery: 5 * time.Minute, rate: 20}); !slices.Equal(r.Problems, tc.problems) {
+			t.Errorf("%s: %q, want %q", tc.name, r.Problems, tc.problems)
+		}
+	}
+}

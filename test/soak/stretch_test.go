@@ -1,0 +1,64 @@
+package main
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestSlope(t *testing.T) {
+	var samples []sample
+	for i, heap := range []float64{10, 14, 12, 16} {
+		samples = append(samples, sample{at: time.Unix(int64(10*i), 0), heap: heap})
+	}
+	if got := slope(samples, heapOf); math.Abs(got-0.15) > 1e-9 {
+		t.Errorf("it is %v per second, want 0.15", got)
+	}
+	samples = append(samples, sample{at: time.Unix(40, 0), heap: 1000})
+	if got := slope(samples, heapOf); got > 0.5 {
+		t.Errorf("one sample that is far off makes it %v per second", got)
+	}
+	if got := mean(samples[:4], heapOf); got != 13 {
+		t.Errorf("the mean is %v, want 13", got)
+	}
+}
+
+func TestWhatAProcessNeedsIsWrong(t *testing.T) {
+	lived := func(periods int, heap float64) *life {
+		l := &life{name: "it"}
+		for i := range periods {
+			l.samples = append(l.samples, sample{at: time.Unix(int64(10*i), 0), heap: 10*mebibyte + heap*float64(i), rss: 40 * mebibyte})
+		}
+		return l
+	}
+	led := lived(80, 0)
+	for i := 40; i < 80; i++ {
+		led.samples[i].leading = true
+		led.samples[i].heap += mebibyte * float64(i-40)
+	}
+	for _, tc := range []struct {
+		name  string
+		lives []*life
+		want  int
+	}{
+		{"nothing grows", []*life{lived(60, 0)}, 0},
+		{"a heap that grows", []*life{lived(60, mebibyte)}, 1},
+		{"a heap that grows in a process that did not live as long as others", []*life{lived(60, 0), lived(40, mebibyte)}, 1},
+		{"a heap that grows while it leads", []*life{led}, 1},
+		{"a process that has only started may grow", []*life{lived(60, 0), lived(30, mebibyte)}, 0},
+	} {
+		r := &report{DeletedPerActiveSecond: 100}
+		r.judgeMemory([]*replica{{lives: tc.lives}})
+		if len(r.Problems) != tc.want {
+			t.Errorf("%s: %q", tc.name, r.Problems)
+		}
+	}
+}
+
+func TestAProcessIsWarmWhenItHasSeenManyPods(t *testing.T) {
+	for rate, want := range map[float64]time.Duration{20: 450 * time.Second, 100: 3 * time.Minute, 0: 25 * time.Hour} {
+		if got := (&report{DeletedPerActiveSecond: rate}).warmUp(); got != want {
+			t.Errorf("at %v pods per second after %v, want %v", rate, got, want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// tailGrowth is by how much the memory of a process may grow over the tail, in bytes,
+// by the slope: a heap of a few MiB differs by that from one moment to the next. Over
+// ten minutes half a MiB a minute is more.
+const tailGrowth = 3 * mebibyte
+
+// judgedLeast is how much of the tail has to be left when a process is warm.
+const judgedLeast = time.Minute
+
+// tail lets pods and ratios go on while nobody is killed any more, so that one process
+// resizes for long enough to tell whether it grows.
+func (s *soak) tail(ctx context.Context) error {
+	if err := s.pause(ctx); err != nil {
+		return err
+	}
+	say("for %v nobody is killed", s.options.tail)
+	s.tailBegan = time.Now()
+	every := min(changeEvery, s.options.tail/2)
+	for at := every; at < s.options.tail; at += every {
+		if err := wait(ctx, time.Until(s.tailBegan.Add(at))); err != nil {
+			return err
+		}
+		if err := s.changeRatios(ctx); err != nil {
+			return err
+		}
+	}
+	err := wait(ctx, time.Until(s.tailBegan.Add(s.options.tail)))
+	s.tailEnded = time.Now()
+	return err
+}
+
+// judgeTail adds what the processes needed from one time to another, in which the same
+// one has led.
+func (r *report) judgeTail(replicas []*replica, began, ended time.Time) {
+	if ended.IsZero() {
+		r.Problems = append(r.Problems, "there was no tail in which memory must not grow")
+		return
+	}
+	led, warmUp := 0, r.warmUp()
+	for _, replica := range replicas {
+		l := replica.now()
+		last, some := lastRole(l.samples, ended), []sample(nil)
+		for _, one := range last {
+			if !one.at.Before(began) && one.at.Sub(last[0].at) >= warmUp {
+				some = append(some, one)
+			}
+		}
+		if len(last) > 0 && last[0].leading {
+			led++
+		}
+		if len(last) > 0 && last[0].at.After(began.Add(2*samplePeriod)) {
+			r.Problems = append(r.Problems, fmt.Sprintf("%s started, or began or ended to lead, in the tail, in which nobody was killed", l.name))
+		}
+		if len(some) < 2 || some[len(some)-1].at.Sub(some[0].at) < judgedLeast {
+			r.Problems = append(r.Problems, fmt.Sprintf("the tail of %v does not show whether %s grows: it takes %v after a start or a change of roles, and %v more",
+				ended.Sub(began).Round(time.Second), l.name, warmUp.Round(time.Second), judgedLeast))
+			continue
+		}
+		t := stretchOf(l.name, some, some)
+		r.Tail = append(r.Tail, t)
+		for _, m := range t.memory() {
+			if growth := m.slope * t.Seconds; growth > tailGrowth {
+				r.Problems = append(r.Problems, fmt.Sprintf("the %s of %s grew by %.2f MiB a minute over %v of the tail, and is %.1f MiB",
+					m.what, l.name, m.slope*60/mebibyte, seconds(t.Seconds), m.mean/mebibyte))
+			}
+		}
+	}
+	if led != 1 {
+		r.Problems = append(r.Problems, fmt.Sprintf("%d replicas led in the tail, not one", led))
+	}
+}
+
+// lastRole are the samples up to a time since the process has had its last role.
+func lastRole(samples []sample, ended time.Time) []sample {
+	n := len(samples)
+	for n > 0 && samples[n-1].at.After(ended) {
+		n--
+	}
+	begin := n
+	for begin > 0 && samples[begin-1].leading == samples[n-1].leading {
+		begin--
+	}
+	return samples[begin:n]
+}

@@ -123,14 +123,14 @@ func pack(pod *corev1.Pod) (*keys, unpacker) {
 		p.number(int64(status.RestartCount))
 	}
 	m := mapPacker{pod: pod, values: &p}
-	packAmounts(&m)
 	packAll(&m, pod.Labels, itself)
 	packAll(&m, pod.Annotations, itself)
+	packAmounts(&m)
 	return &keys{string(m.keys.packed)}, unpacker{string(p.packed), p.long}
 }
 
-// into unpacks what pack has packed.
-func (u unpacker) into(pod *corev1.Pod, keys *keys) {
+// into unpacks what pack has packed, and returns what unpacks the amounts.
+func (u unpacker) into(pod *corev1.Pod, keys *keys) *mapUnpacker {
 	cloneOwners(pod)
 	for text := range ownTexts(pod) {
 		*text = u.text()
@@ -151,6 +151,6 @@ func (u unpacker) into(pod *corev1.Pod, keys *keys) {
 		status.RestartCount = int32(u.number())
 	}
 	m := mapUnpacker{pod, unpacker{packed: keys.packed}, &u}
-	unpackAmounts(&m)
 	pod.Labels, pod.Annotations = unpackAll[string](&m, itself), unpackAll[string](&m, itself)
+	return &m
 }

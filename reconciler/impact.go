@@ -46,12 +46,12 @@ func (r *Reconciler) Impact(ctx context.Context, table *ratios.Table) (*Impact, 
 	before, _ := r.rules()
 	after := rules{table, before.holds}
 	sums := newImpactSums()
-	for pod := range r.everyPod() {
+	for _, k := range r.pods.Pods("").List() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if r.affected(pod, before, after) {
-			s := r.snapshot(pod, before)
+		if r.affected(k.withoutAmounts(), before, after) {
+			s := r.snapshot(k.pod(), before)
 			// What a node is at passes by itself, and is there for most pods
 			// right after a change.
 			s.settled = true

@@ -2,7 +2,6 @@ package reconciler
 
 import (
 	"fmt"
-	"iter"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,10 +50,23 @@ func (s *stock) keep(pod *corev1.Pod) (*keptPod, error) {
 // pod puts the pod together again. It shares most of it with others: nobody
 // changes it.
 func (k *keptPod) pod() *corev1.Pod {
+	pod, amounts := k.unpack()
+	unpackAmounts(amounts)
+	return pod
+}
+
+// withoutAmounts is the pod, but for the amounts that its containers ask for and have,
+// which take half the time: enough to tell which rules are for it, and not to plan.
+func (k *keptPod) withoutAmounts() *corev1.Pod {
+	pod, _ := k.unpack()
+	return pod
+}
+
+func (k *keptPod) unpack() (*corev1.Pod, *mapUnpacker) {
 	pod := k.form.Pod
 	pod.Namespace, pod.Name, pod.UID, pod.DeletionTimestamp, pod.Spec.NodeName = k.namespace.Value(), k.name, k.uid, k.deletion, k.node.Value()
-	k.own.into(&pod, k.keys)
-	return &pod
+	amounts := k.own.into(&pod, k.keys)
+	return &pod, amounts
 }
 
 func (k *keptPod) namespacedName() types.NamespacedName {
@@ -77,15 +89,4 @@ func podOf(obj any) *corev1.Pod {
 		return o
 	}
 	return nil
-}
-
-// everyPod are all pods there are, one at a time.
-func (r *Reconciler) everyPod() iter.Seq[*corev1.Pod] {
-	return func(yield func(*corev1.Pod) bool) {
-		for _, obj := range r.podIndex.List() {
-			if !yield(podOf(obj)) {
-				return
-			}
-		}
-	}
 }

@@ -40,7 +40,7 @@ func (r *Reconciler) CountOf(namespace string, workload safety.Workload) (int, e
 	}
 	count := 0
 	for _, k := range r.pods.Pods(namespace).List() {
-		if safety.Targets(workload.Kind, workload.Name, k.pod()) {
+		if safety.Targets(workload.Kind, workload.Name, k.withoutAmounts()) {
 			count++
 		}
 	}

@@ -72,7 +72,7 @@ func (r *Reconciler) selects(of *Selection, k *keptPod, table *ratios.Table) boo
 	if of.Workload == (safety.Workload{}) && of.Labels == nil && of.NodeType == "" {
 		return true
 	}
-	pod := k.pod()
+	pod := k.withoutAmounts()
 	return (of.Workload == safety.Workload{} || safety.Targets(of.Workload.Kind, of.Workload.Name, pod)) &&
 		(of.Labels == nil || of.Labels.Matches(labels.Set(pod.Labels))) &&
 		(of.NodeType == "" || of.NodeType == r.typeOf(pod, table))

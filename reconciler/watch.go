@@ -187,13 +187,14 @@ func (r *Reconciler) enqueueNamespace(namespace string) {
 // enqueueAffected queues the pods for which the rules say something else than
 // what they were last planned with, and those that never were.
 func (r *Reconciler) enqueueAffected(now rules) {
-	for pod := range r.everyPod() {
-		before, ok := r.ledger.plannedWith(nameOf(pod))
-		if !ok || r.affected(pod, before, now) {
-			r.enqueue(pod)
+	for _, k := range r.pods.Pods("").List() {
+		name := k.namespacedName()
+		before, ok := r.ledger.plannedWith(name)
+		if !ok || r.affected(k.withoutAmounts(), before, now) {
+			r.queue.Add(name)
 			continue
 		}
-		r.ledger.unaffected(nameOf(pod), before, now)
+		r.ledger.unaffected(name, before, now)
 	}
 }
 

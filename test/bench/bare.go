@@ -54,11 +54,11 @@ func (b *bareClient) goOn() error {
 }
 
 // bareWork is what the bare client takes.
-func (b *bench) bareWork(ctx context.Context) (work, error) {
+func (b *bench) bareWork(ctx context.Context, args ...string) (work, error) {
 	if err := b.freshPods(ctx, false); err != nil {
 		return work{}, err
 	}
-	bare, err := b.cluster.startBare(ctx)
+	bare, err := b.cluster.startBare(ctx, args...)
 	if err != nil {
 		return work{}, err
 	}

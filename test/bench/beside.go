@@ -6,9 +6,12 @@ import (
 )
 
 // beside is how fast pods are resized while there are others that need nothing: pods
-// per second where all need it at once, and the quantiles of the seconds from running
-// to resized.
-type beside struct{ rate, p50, p99 float64 }
+// per second where all need it at once, and the seconds from running to resized, by the
+// server and by the bare client.
+type beside struct {
+	rate      float64
+	ours, raw []float64
+}
 
 // beside measures one turn of each beside so many quiet pods, which are planned before.
 func (b *bench) beside(ctx context.Context, quietPods int) (*beside, error) {
@@ -22,13 +25,17 @@ func (b *bench) beside(ctx context.Context, quietPods int) (*beside, error) {
 	if err != nil {
 		return nil, err
 	}
+	raw, err := b.bareLatencies(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := b.cluster.empty(ctx, filled); err != nil {
 		return nil, err
 	}
 	if err := b.cluster.configure(ctx, before); err != nil {
 		return nil, err
 	}
-	return &beside{b.rate(w), quantile(took, 0.5), quantile(took, 0.99)}, nil
+	return &beside{b.rate(w), took, raw}, nil
 }
 
 // tellBeside compares that with what it is without quiet pods.
@@ -37,9 +44,11 @@ func (b *bench) tellBeside(ctx context.Context, quietPods int, alone *beside) er
 	if err != nil {
 		return err
 	}
-	name := func(what string) string { return fmt.Sprintf("%s, beside %d quiet pods and none", what, quietPods) }
-	b.report.compare(name("aligned pods"), among.rate, alone.rate, "pods/s")
-	b.report.compare(name("running to resized, p50"), among.p50, alone.p50, "s")
-	b.report.compare(name("running to resized, p99"), among.p99, alone.p99, "s")
+	b.report.compare(fmt.Sprintf("aligned pods, beside %d quiet pods and none", quietPods), among.rate, alone.rate, "pods/s")
+	for _, q := range quantiles {
+		what := fmt.Sprintf("running to resized, %s, beside %d quiet pods", q.name, quietPods)
+		b.report.compare(what+" and none", quantile(among.ours, q.share), quantile(alone.ours, q.share), "s")
+		b.report.compare(what+", ours and bare", quantile(among.ours, q.share), quantile(among.raw, q.share), "s")
+	}
 	return nil
 }

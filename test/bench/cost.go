@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -94,9 +95,6 @@ func (r *report) growth(name string, many, fewer float64, unit string) {
 // lonePods measures the memory of pods each of which is the only one of its
 // workload.
 func (b *bench) lonePods(ctx context.Context, none *cost) error {
-	if err := b.cluster.empty(ctx, quiet); err != nil {
-		return err
-	}
 	if err := b.fillQuiet(ctx, b.quiet, 1); err != nil {
 		return err
 	}
@@ -108,5 +106,5 @@ func (b *bench) lonePods(ctx context.Context, none *cost) error {
 	defer b.stop(s)
 	heap, err := s.heap(ctx)
 	b.report.tell(fmt.Sprintf("heap per pod, %d pods, each the only one of its workload, %d shapes", b.quiet, quietShapes), b.added(heap, none.heap, b.quiet), "KiB").atMost(heapPerPod)
-	return err
+	return errors.Join(err, b.cluster.empty(ctx, quiet))
 }

@@ -20,6 +20,12 @@ const (
 	latencyTurns = 4
 )
 
+// quantiles are those that are told.
+var quantiles = [...]struct {
+	name  string
+	share float64
+}{{"p50", 0.5}, {"p99", 0.99}}
+
 // errWatchEnded is what happens where an API server is too busy for its watches.
 var errWatchEnded = errors.New("the watch has ended")
 
@@ -41,10 +47,7 @@ func latency(ctx context.Context, b *bench) error {
 			*t.into = append(*t.into, took...)
 		}
 	}
-	for _, q := range []struct {
-		name  string
-		share float64
-	}{{"p50", 0.5}, {"p99", 0.99}} {
+	for _, q := range quantiles {
 		b.report.compare(fmt.Sprintf("running to resized at %d pods/s, %s", startsPerSecond, q.name), quantile(ours, q.share), quantile(bare, q.share), "s").atMost(1.3)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
@@ -32,7 +33,7 @@ const (
 // newRawCommand is the bare client, which knows beforehand what to write.
 func newRawCommand() *cobra.Command {
 	var kubeconfig string
-	var follow bool
+	var follow, watching bool
 	command := &cobra.Command{
 		Use: "raw", Short: "Be the bare client", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -43,11 +44,12 @@ func newRawCommand() *cobra.Command {
 			if follow {
 				return client.follow(command.Context())
 			}
-			return client.once(command.Context())
+			return client.once(command.Context(), watching)
 		},
 	}
 	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster")
 	command.Flags().BoolVar(&follow, "follow", false, "write pods as they come to run, until the end")
+	command.Flags().BoolVar(&watching, "watch", false, "watch the pods while they are written, and look at nothing of them")
 	return command
 }
 
@@ -76,10 +78,20 @@ func newRaw(kubeconfig string) (*raw, error) {
 
 // once writes all pods there are. It waits for a line on stdin before it begins and
 // before it ends, and says when it is ready and when it is done.
-func (r *raw) once(ctx context.Context) error {
+func (r *raw) once(ctx context.Context, watching bool) error {
 	list, err := r.reads.CoreV1().Pods(filled).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list the pods: %w", err)
+	}
+	if watching {
+		watch, err := r.watch(ctx, list)
+		if err != nil {
+			return err
+		}
+		go func() {
+			for range watch.ResultChan() {
+			}
+		}()
 	}
 	pods := make(chan *corev1.Pod, len(list.Items))
 	for i := range list.Items {
@@ -107,9 +119,9 @@ func (r *raw) follow(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the pods: %w", err)
 	}
-	watch, err := r.reads.CoreV1().Pods(filled).Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	watch, err := r.watch(ctx, list)
 	if err != nil {
-		return fmt.Errorf("watch the pods: %w", err)
+		return err
 	}
 	fmt.Println("ready")
 	const room = 1000
@@ -124,6 +136,15 @@ func (r *raw) follow(ctx context.Context) error {
 		}
 	}()
 	return r.work(ctx, pods)
+}
+
+// watch tells of all pods that change after they were listed.
+func (r *raw) watch(ctx context.Context, since *corev1.PodList) (watch.Interface, error) {
+	w, err := r.reads.CoreV1().Pods(filled).Watch(ctx, metav1.ListOptions{ResourceVersion: since.ResourceVersion})
+	if err != nil {
+		return nil, fmt.Errorf("watch the pods: %w", err)
+	}
+	return w, nil
 }
 
 func (r *raw) work(ctx context.Context, pods <-chan *corev1.Pod) error {

@@ -12,14 +12,15 @@ var unlimited = []string{"--kube-api-qps=100000", "--kube-api-burst=100000"}
 type variant struct {
 	name   string
 	target float64
-	// turn is how a server does it, nil for the bare client.
-	turn  *turn
-	works []work
+	// turn is how a server does it; nil for the bare client, which has bareArgs.
+	turn     *turn
+	bareArgs []string
+	works    []work
 }
 
 func (v *variant) run(ctx context.Context, b *bench) (work, error) {
 	if v.turn == nil {
-		return b.bareWork(ctx)
+		return b.bareWork(ctx, v.bareArgs...)
 	}
 	return b.work(ctx, v.turn)
 }
@@ -34,9 +35,20 @@ func throughput(ctx context.Context, b *bench) error {
 		{name: "events off", target: 0.90, turn: &turn{ratios: ratios, args: []string{"--events=false"}}},
 		{name: "originals stamped at creation", target: 1.25, turn: &turn{ratios: ratios, stamped: true}},
 	}
+	// Whoever keeps pods sized has to be told of them: what that alone costs is measured
+	// beside, in a turn after those of each round.
+	watching := &variant{name: "bare client that watches", bareArgs: []string{"--watch"}}
+	// The first turn on a new API server is not like the others.
+	b.say("throughput, before the first round: bare")
+	if _, err := b.bareWork(ctx); err != nil {
+		return err
+	}
 	for round := range b.rounds {
+		turns := []*variant{}
 		for _, i := range order[round%len(order)] {
-			v := variants[i]
+			turns = append(turns, variants[i])
+		}
+		for _, v := range append(turns, watching) {
 			b.say("throughput, round %d of %d: %s", round+1, b.rounds, v.name)
 			w, err := v.run(ctx, b)
 			if err != nil {
@@ -49,8 +61,11 @@ func throughput(ctx context.Context, b *bench) error {
 	perPod := func(w work) float64 { return 1000 * (w.client + w.cluster) / float64(b.pods) }
 	client := func(w work) float64 { return 1000 * w.client / float64(b.pods) }
 	bare := variants[0]
-	for _, v := range variants[1:] {
-		b.report.compareRounds("aligned pods, "+v.name, v.all(b.rate), bare.all(b.rate), "pods/s").atLeast(v.target)
+	for _, v := range append(variants[1:], watching) {
+		line := b.report.compareRounds("aligned pods, "+v.name, v.all(b.rate), bare.all(b.rate), "pods/s")
+		if v.target > 0 {
+			line.atLeast(v.target)
+		}
 		b.report.compareRounds("CPU per aligned pod, API server included, "+v.name, v.all(perPod), bare.all(perPod), "ms")
 		b.report.compareRounds("CPU per aligned pod, "+v.name, v.all(client), bare.all(client), "ms")
 	}

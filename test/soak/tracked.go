@@ -112,7 +112,7 @@ func (j *judge) look(t *tracked) {
 			j.sizings.Needed++
 		}
 	}
-	if t.wrong.IsZero() && !(right && t.sized) {
+	if t.wrong.IsZero() && (!right || !t.sized) {
 		t.wrong = now
 	}
 	switch {

@@ -139,7 +139,7 @@ test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real clus
 api_reference = $(TOOL) buf build -o -\#format=binpb | go run ./test/apidoc > $(1)
 
 .PHONY: bench
-bench: build ## Measure speed and cost beside bare clients, on a real API server; BENCH=--quick takes 4 minutes, not 20.
+bench: build ## Measure speed and cost beside bare clients, on a real API server; BENCH=--quick takes 10 minutes, not 40.
 	go build -o bin/ ./test/bench
 	bin/bench $(BENCH)
 

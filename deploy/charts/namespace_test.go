@@ -48,7 +48,7 @@ func TestTheNameOfTheServiceAccountIsHonouredEverywhere(t *testing.T) {
 			switch name := subject["name"]; name {
 			case "resizer":
 				subjects++
-			case "workload-resizer-bench-node":
+			case "workload-resizer-bench-node", "workload-resizer-viewer":
 			default:
 				t.Errorf("%s is for %v", key, name)
 			}

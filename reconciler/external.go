@@ -81,8 +81,8 @@ func adopt(plan *Plan, h *history) {
 			continue
 		}
 		c.Original = sizing.Container{
-			CPU:    sizing.UnscaleCPU(c.Current.CPU, cpuFactor),
-			Memory: sizing.UnscaleMemory(c.Current.Memory, memoryFactor),
+			CPU:    sizing.UnscaleCPU(c.Current.CPU, sizing.Amount{}, cpuFactor),
+			Memory: sizing.UnscaleMemory(c.Current.Memory, sizing.Amount{}, memoryFactor),
 		}
 		c.cpu, c.memory = scales, scales
 		for which, amount := range [...]int64{c.Original.CPU.Request, c.Original.CPU.Limit, c.Original.Memory.Request, c.Original.Memory.Limit} {

@@ -7,7 +7,7 @@ import "math/big"
 type kind struct {
 	name    string
 	scale   func(Amount, Factor, Range) (Amount, bool)
-	unscale func(Amount, Factor) Amount
+	unscale func(current, known Amount, f Factor) Amount
 	// unit is what is rounded to, half tells to the nearest instead of up.
 	unit int64
 	half bool
@@ -55,23 +55,38 @@ func (k kind) exact(original Amount, f Factor, bounds Range) (desired Amount, cl
 	if original.Request == 0 {
 		return original, false
 	}
-	scaled := original.Request
+	request, limit := original.Request, original.Limit
 	if f.Num != f.Den {
-		scaled = max(1, k.round(new(big.Rat).Mul(integer(original.Request), fraction(f))))
+		request = max(1, k.round(new(big.Rat).Mul(integer(request), fraction(f))))
+		limit = k.round(new(big.Rat).Mul(integer(limit), fraction(f)))
 	}
-	desired.Request = scaled
+	desired.Request = request
 	if bounds.Max > 0 {
 		desired.Request = min(desired.Request, bounds.Max)
 	}
 	desired.Request = max(desired.Request, bounds.Min)
 	switch {
 	case original.Limit == 0:
-	case desired.Request == original.Request:
-		desired.Limit = original.Limit
 	case original.Limit == original.Request:
 		desired.Limit = desired.Request
+	case desired.Request == original.Request && limit >= original.Limit:
+		desired.Limit = original.Limit
+	case desired.Request == original.Request:
+		desired.Limit = max(limit, desired.Request+k.unit)
 	default:
-		desired.Limit = max(desired.Request, k.round(proportion(original.Limit, desired.Request, original.Request)))
+		inProportion := k.wholeUnits(proportion(original.Limit, desired.Request, original.Request))
+		desired.Limit = min(k.most, max(min(limit, inProportion), desired.Request+k.unit))
 	}
-	return desired, desired.Request != scaled
+	return desired, desired.Request != request
+}
+
+// wholeUnits rounds an exact amount down to whole units.
+func (k kind) wholeUnits(exact *big.Rat) int64 {
+	units := new(big.Rat).Quo(exact, integer(k.unit))
+	whole := new(big.Int).Quo(units.Num(), units.Denom())
+	whole.Mul(whole, big.NewInt(k.unit))
+	if whole.Cmp(big.NewInt(k.most)) > 0 {
+		return k.most
+	}
+	return whole.Int64()
 }

@@ -86,19 +86,29 @@ var rules = []struct {
 	{"what is equal stays equal", func(_ kind, in input, got Amount) bool {
 		return in.original.Limit != in.original.Request || got.Limit == got.Request
 	}},
-	{"a limit keeps its distance, less than a unit off", func(k kind, in input, got Amount) bool {
-		if in.original.Request == 0 || got.Limit == 0 {
+	{"what is above stays above, as far as it can be read", func(k kind, in input, got Amount) bool {
+		return in.original.Request == 0 || in.original.Limit <= in.original.Request || got.Limit > got.Request || got.Limit == k.most
+	}},
+	{"limit:request is never more than the author's, but for the unit that keeps it above", func(k kind, in input, got Amount) bool {
+		return in.original.Request == 0 || got.Limit <= got.Request+k.unit ||
+			integer(got.Limit).Cmp(proportion(in.original.Limit, got.Request, in.original.Request)) <= 0
+	}},
+	{"a limit is never more than its factor makes of it, but for the unit that keeps it above", func(k kind, in input, got Amount) bool {
+		if in.original.Request == 0 || got.Limit <= got.Request+k.unit {
 			return true
 		}
-		exact := proportion(in.original.Limit, got.Request, in.original.Request)
-		if exact.Cmp(integer(k.most)) > 0 {
-			return got.Limit == k.most
+		over := new(big.Rat).Sub(integer(got.Limit), new(big.Rat).Mul(integer(in.original.Limit), fraction(in.f)))
+		return over.Cmp(integer(k.unit)) < 0
+	}},
+	{"a limit is not less than a unit below what it may be", func(k kind, in input, got Amount) bool {
+		if in.original.Request == 0 || got.Limit == 0 || got.Limit == k.most {
+			return true
 		}
-		off := exact.Sub(integer(got.Limit), exact)
-		if k.half {
-			return off.Abs(off).Cmp(big.NewRat(1, 2)) <= 0
+		most := new(big.Rat).Mul(integer(in.original.Limit), fraction(in.f))
+		if p := proportion(in.original.Limit, got.Request, in.original.Request); p.Cmp(most) < 0 {
+			most = p
 		}
-		return off.Sign() >= 0 && off.Cmp(integer(k.unit)) < 0
+		return most.Sub(most, integer(got.Limit)).Cmp(integer(k.unit)) < 0
 	}},
 	{"however a factor of 1 is written, what is in bounds stays", func(k kind, in input, _ Amount) bool {
 		within := in.original.Request >= in.bounds.Min && (in.bounds.Max == 0 || in.original.Request <= in.bounds.Max)

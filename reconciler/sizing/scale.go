@@ -1,6 +1,6 @@
 package sizing
 
-// mebibyte is what scaled memory is rounded up to.
+// mebibyte is what scaled memory is rounded to.
 const mebibyte = 1 << 20
 
 // Range holds a request from Min to Max; 0 means that the end is open.
@@ -17,46 +17,68 @@ func (r Range) clamp(v int64) (int64, bool) {
 	return v, false
 }
 
+// Holds reports whether v is within the range.
+func (r Range) Holds(v int64) bool {
+	_, clamped := r.clamp(v)
+	return !clamped
+}
+
 // CPU scales millicores: the request by f to the nearest millicore, at least
-// one, held in bounds; the limit by what the request really changed. clamped
-// tells that a bound decided. Neither becomes more than Millicores reads. A
-// container without a cpu request stays as it is.
+// one, held in bounds; the limit as limitOf says. clamped reports that a bound
+// decided the request. Neither becomes more than Millicores reads. A container
+// without a cpu request stays as it is.
 func CPU(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
 	}
 	request, clamped := bounds.clamp(max(1, toMillicore(f, original.Request)))
-	return Amount{request, follow(original, request, toMillicore)}, clamped
+	return Amount{request, limitOf(original, request, toMillicore(f, original.Limit), cpuUnit)}, clamped
 }
 
 // Memory scales bytes: the request by f rounded up to a whole Mi, except at a
-// factor of exactly 1, where it is not rounded; held in bounds; the limit by
-// what the request really changed, rounded up likewise. clamped tells that a
-// bound decided. Neither becomes more than Bytes reads. A container without a
-// memory request stays as it is.
+// factor of exactly 1, where it is not rounded; held in bounds; the limit as
+// limitOf says. clamped reports that a bound decided the request. Neither becomes
+// more than Bytes reads. A container without a memory request stays as it is.
 func Memory(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
 	}
-	request := original.Request
+	request, limit := original.Request, original.Limit
 	if !f.isOne() {
-		request = upToMebibyte(f, request)
+		request, limit = upToMebibyte(f, request), upToMebibyte(f, limit)
 	}
 	request, clamped = bounds.clamp(request)
-	return Amount{request, follow(original, request, upToMebibyte)}, clamped
+	return Amount{request, limitOf(original, request, limit, memoryUnit)}, clamped
 }
 
-// follow returns the limit that stands to request as the original limit stands
-// to the original request, so that Guaranteed stays Guaranteed and a limit is
-// never below its request.
-func follow(original Amount, request int64, scale func(Factor, int64) int64) int64 {
+// unit is what a limit is rounded to, and the most that there can be.
+type unit struct{ one, most int64 }
+
+var (
+	cpuUnit    = unit{1, mostCores * 1000}
+	memoryUnit = unit{mebibyte, mostBytes}
+)
+
+// limitOf returns the limit beside a request that has become request; scaled is
+// the original limit times the factor. Bounds hold for requests alone, so that
+// what a bound makes of a request never makes a limit larger than the factor
+// does. Nor is the limit ever more times its request than its author wrote. What
+// was equal stays equal, and what was above stays above by a unit at least: the
+// QoS class depends on it.
+func limitOf(original Amount, request, scaled int64, u unit) int64 {
 	switch {
-	case original.Limit == 0 || request == original.Request:
-		return original.Limit
+	case original.Limit == 0:
+		return 0
 	case original.Limit == original.Request:
 		return request
 	}
-	return max(request, scale(Factor{uint64(request), uint64(original.Request)}, original.Limit))
+	most := original.Limit
+	if request != original.Request {
+		most = Factor{uint64(request), uint64(original.Request)}.down(most) / u.one * u.one
+	} else if scaled >= most {
+		return most
+	}
+	return min(u.most, max(request+u.one, min(scaled, most)))
 }
 
 // toMillicore returns millicores × f rounded to the nearest millicore. What is

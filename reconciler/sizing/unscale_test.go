@@ -45,13 +45,12 @@ var unscaleRules = []struct {
 		}
 		return true
 	}},
-	{"a cpu limit comes back by what its request does, half a millicore off at most in either direction", func(k kind, current Amount, f Factor, original, back Amount) bool {
-		if !k.half || current.Request == 0 || current.Limit == 0 || beyond(k, current, f, original) || back.Limit == k.most {
+	{"a cpu limit comes back less than twice the factor away, at a factor above 1", func(k kind, current Amount, f Factor, original, back Amount) bool {
+		if !k.half || current.Request == 0 || current.Limit == 0 || f.Num <= f.Den || beyond(k, current, f, original) || back.Limit == k.most {
 			return true
 		}
-		off := new(big.Rat).Sub(integer(back.Limit), proportion(current.Limit, back.Request, current.Request))
-		most := new(big.Rat).Add(integer(1), big.NewRat(back.Request, original.Request))
-		return off.Abs(off).Cmp(most.Quo(most, integer(2))) <= 0
+		twice := new(big.Rat).Mul(integer(2), fraction(f))
+		return integer(distance(back.Limit, current.Limit)).Cmp(twice.Add(twice, integer(1))) < 0
 	}},
 	{"memory that is not whole Mi comes back less than a Mi away", func(k kind, current Amount, f Factor, original, back Amount) bool {
 		return k.half || current.Request == 0 || beyond(k, current, f, original) || distance(back.Request, current.Request) < k.unit
@@ -88,7 +87,7 @@ func TestEveryUnscaling(t *testing.T) {
 
 func checkUnscaling(t *testing.T, k kind, current Amount, f Factor) bool {
 	t.Helper()
-	original := k.unscale(current, f)
+	original := k.unscale(current, Amount{}, f)
 	back, _ := k.scale(original, f, open)
 	for _, rule := range unscaleRules {
 		if !rule.kept(k, current, f, original, back) {
@@ -96,4 +95,37 @@ func checkUnscaling(t *testing.T, k kind, current Amount, f Factor) bool {
 		}
 	}
 	return !t.Failed()
+}
+
+func TestUnscalingBesideWhatIsKnown(t *testing.T) {
+	for _, tc := range []struct {
+		name           string
+		current, known Amount
+		f              Factor
+		bounds         Range
+		want           Amount
+	}{
+		{"a limit that somebody set stands to the known request as it does now", Amount{800, 4000}, Amount{Request: 1000}, Factor{4, 5}, open, Amount{1000, 5000}},
+		{"a limit beside a request at its max", Amount{16000, 20000}, Amount{Request: 14000}, Factor{13, 10}, Range{0, 16000}, Amount{14000, 17500}},
+		{"a limit beside a request at its min", Amount{50, 2000}, Amount{Request: 10}, Factor{4, 5}, Range{50, 0}, Amount{10, 2500}},
+		{"a limit set equal to its request", Amount{800, 800}, Amount{Request: 1000}, Factor{4, 5}, open, Amount{1000, 1000}},
+		{"a request that somebody set leaves the known limit", Amount{400, 1600}, Amount{Limit: 2000}, Factor{4, 5}, open, Amount{500, 2000}},
+		{"a request set equal to its limit", Amount{1600, 1600}, Amount{Limit: 2000}, Factor{4, 5}, open, Amount{2000, 2000}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := UnscaleCPU(tc.current, tc.known, tc.f)
+			if got != tc.want {
+				t.Errorf("UnscaleCPU(%v, %v, %v) = %v, want %v", tc.current, tc.known, tc.f, got, tc.want)
+			}
+			if back, _ := CPU(got, tc.f, tc.bounds); back != tc.current {
+				t.Errorf("%v is scaled to %v, want %v again", got, back, tc.current)
+			}
+		})
+	}
+}
+
+func TestAnUnscaledRequestIsNeverAboveTheKnownLimit(t *testing.T) {
+	if got := UnscaleCPU(Amount{3, 3}, Amount{Limit: 1}, Factor{2, 1}); got != (Amount{1, 1}) {
+		t.Errorf("got %v, want 1m/1m", got)
+	}
 }

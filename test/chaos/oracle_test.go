@@ -24,26 +24,35 @@ func amountOf(r corev1.ResourceRequirements, name corev1.ResourceName) amount {
 }
 
 // want is what becomes of the amount that somebody asked for: factor times the
-// request, from low to high, and the limit by what really became of the request.
-func (a amount) want(factor *big.Rat, low, high int64, round func(*big.Rat) int64) amount {
+// request, from low to high; the limit times factor, but no more times its request
+// than before, and above it if it was.
+func (a amount) want(factor *big.Rat, low, high, unit int64, round func(*big.Rat) int64) amount {
 	if a.request == 0 {
 		return a
 	}
-	request := max(1, round(times(a.request, factor)))
-	if factor.Cmp(big.NewRat(1, 1)) == 0 {
-		request = a.request
+	request, limit := a.request, a.limit
+	if factor.Cmp(big.NewRat(1, 1)) != 0 {
+		request, limit = max(1, round(times(a.request, factor))), round(times(a.limit, factor))
 	}
 	request = max(request, low)
 	if high > 0 {
 		request = min(request, high)
 	}
 	switch {
-	case a.limit == 0 || request == a.request:
-		return amount{request, a.limit}
+	case a.limit == 0:
+		return amount{request, 0}
 	case a.limit == a.request:
 		return amount{request, request}
 	}
-	return amount{request, max(request, round(times(a.limit, big.NewRat(request, a.request))))}
+	most := times(a.limit, big.NewRat(request, a.request))
+	whole := new(big.Int).Quo(most.Num(), most.Denom()).Int64()
+	if request != a.request {
+		whole = whole / unit * unit
+	}
+	if limit = min(limit, whole); limit < request+unit && (request != a.request || limit != a.limit) {
+		limit = request + unit
+	}
+	return amount{request, limit}
 }
 
 func times(v int64, factor *big.Rat) *big.Rat {
@@ -88,10 +97,10 @@ func (t *table) sizesFor(created *corev1.Pod, nodeType string) string {
 	return sizesBy(created, func(c *corev1.Container) (cpu, memory amount) {
 		cpu, memory = amountOf(c.Resources, corev1.ResourceCPU), amountOf(c.Resources, corev1.ResourceMemory)
 		if !restarts(c, corev1.ResourceCPU) {
-			cpu = cpu.want(cpuFactor, t.cpuMin, t.cpuMax, nearest)
+			cpu = cpu.want(cpuFactor, t.cpuMin, t.cpuMax, 1, nearest)
 		}
 		if !restarts(c, corev1.ResourceMemory) {
-			memory = memory.want(memoryFactor, t.memoryMin, t.memoryMax, wholeMebibytes)
+			memory = memory.want(memoryFactor, t.memoryMin, t.memoryMax, mebibyte, wholeMebibytes)
 		}
 		return cpu, memory
 	})
@@ -132,20 +141,24 @@ func TestOracle(t *testing.T) {
 		of        amount
 		factor    *big.Rat
 		low, high int64
+		unit      int64
 		round     func(*big.Rat) int64
 		want      amount
 	}{
-		{"Guaranteed stays Guaranteed", amount{1000, 1000}, big.NewRat(4, 5), 0, 0, nearest, amount{800, 800}},
-		{"the limit keeps its distance", amount{500, 2000}, big.NewRat(4, 5), 0, 0, nearest, amount{400, 1600}},
-		{"the limit follows what the bound made of the request", amount{100, 400}, big.NewRat(1, 4), 50, 0, nearest, amount{50, 200}},
-		{"held at the upper bound", amount{2000, 0}, big.NewRat(3, 2), 0, 1000, nearest, amount{1000, 0}},
-		{"to the nearest millicore", amount{1000, 0}, big.NewRat(10, 13), 0, 0, nearest, amount{769, 0}},
-		{"halves up", amount{5, 0}, big.NewRat(1, 2), 0, 0, nearest, amount{3, 0}},
-		{"memory up to a whole Mi", amount{1 << 30, 1 << 30}, big.NewRat(10, 11), 0, 0, wholeMebibytes, amount{931 * mebibyte, 931 * mebibyte}},
-		{"memory untouched at 1", amount{1000, 1001}, big.NewRat(1, 1), 0, 0, wholeMebibytes, amount{1000, 1001}},
-		{"nothing asked for", amount{0, 0}, big.NewRat(4, 5), 50, 0, nearest, amount{0, 0}},
+		{"Guaranteed stays Guaranteed", amount{1000, 1000}, big.NewRat(4, 5), 0, 0, 1, nearest, amount{800, 800}},
+		{"the limit keeps its distance", amount{500, 2000}, big.NewRat(4, 5), 0, 0, 1, nearest, amount{400, 1600}},
+		{"the limit goes with the factor, whatever a bound made of the request", amount{100, 400}, big.NewRat(1, 4), 50, 0, 1, nearest, amount{50, 100}},
+		{"a bound raises no limit", amount{10, 2000}, big.NewRat(1, 1), 50, 0, 1, nearest, amount{50, 2000}},
+		{"but by a unit, to stay above", amount{10, 20}, big.NewRat(1, 1), 50, 0, 1, nearest, amount{50, 51}},
+		{"no more times its request than before", amount{14000, 28000}, big.NewRat(13, 10), 0, 16000, 1, nearest, amount{16000, 32000}},
+		{"held at the upper bound", amount{2000, 0}, big.NewRat(3, 2), 0, 1000, 1, nearest, amount{1000, 0}},
+		{"to the nearest millicore", amount{1000, 0}, big.NewRat(10, 13), 0, 0, 1, nearest, amount{769, 0}},
+		{"halves up", amount{5, 0}, big.NewRat(1, 2), 0, 0, 1, nearest, amount{3, 0}},
+		{"memory up to a whole Mi", amount{1 << 30, 1 << 30}, big.NewRat(10, 11), 0, 0, mebibyte, wholeMebibytes, amount{931 * mebibyte, 931 * mebibyte}},
+		{"memory untouched at 1", amount{1000, 1001}, big.NewRat(1, 1), 0, 0, mebibyte, wholeMebibytes, amount{1000, 1001}},
+		{"nothing asked for", amount{0, 0}, big.NewRat(4, 5), 50, 0, 1, nearest, amount{0, 0}},
 	} {
-		if got := tc.of.want(tc.factor, tc.low, tc.high, tc.round); got != tc.want {
+		if got := tc.of.want(tc.factor, tc.low, tc.high, tc.unit, tc.round); got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
 	}

@@ -55,8 +55,10 @@ const (
 	stepApplied   step = "applied"
 	// stepRecord is (1) and (3) in one, where there is nothing to resize.
 	stepRecord step = "record"
-	// stepPutBack is a resize to what the node has set aside.
-	stepPutBack step = "putBack"
+	// stepInfeasible records what the node refuses whatever the amounts are, and
+	// stepPutBack is a resize to what it has set aside.
+	stepInfeasible step = "infeasible"
+	stepPutBack    step = "putBack"
 	// stepRestore is a resize to the originals, stepClean the removal of what
 	// tells of us.
 	stepRestore step = "restore"
@@ -66,7 +68,7 @@ const (
 )
 
 // steps are all of them.
-var steps = []step{stepOriginals, stepResize, stepApplied, stepRecord, stepPutBack, stepRestore, stepClean, stepPreview}
+var steps = []step{stepOriginals, stepResize, stepApplied, stepRecord, stepInfeasible, stepPutBack, stepRestore, stepClean, stepPreview}
 
 // refusedError tells that the API server refuses a resize for a reason that the
 // contract names.
@@ -90,30 +92,17 @@ func (e *unrecordedError) Unwrap() error { return e.err }
 func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
 	switch plan.kind {
 	case putBack:
-		pod, err := a.resize(ctx, plan, stepPutBack, plan.ResourceVersion)
-		if err != nil {
-			return "", err
-		}
-		return pod.ResourceVersion, nil
+		return a.putBack(ctx, plan)
 	case restore:
 		return a.restore(ctx, plan)
 	}
 	unrecorded := plan.unrecorded()
-	applied := map[string]string{
-		contract.AppliedInstanceType: plan.NodeType,
-		contract.AppliedAt:           a.clock.Now().UTC().Format(time.RFC3339),
-	}
-	if !plan.adopted.IsZero() {
-		applied[contract.AdoptedAt] = plan.adopted.UTC().Format(time.RFC3339)
-	}
 	if plan.Decision == Align {
-		if len(unrecorded) == 0 {
-			return a.annotate(ctx, plan, stepApplied, plan.ResourceVersion, applied)
-		}
+		applied, s := plan.record(a.clock.Now()), stepApplied
 		for key, value := range unrecorded {
-			applied[key] = value
+			applied[key], s = value, stepRecord
 		}
-		return a.annotate(ctx, plan, stepRecord, plan.ResourceVersion, applied)
+		return a.annotate(ctx, plan, s, plan.ResourceVersion, applied)
 	}
 	resourceVersion = plan.ResourceVersion
 	if len(unrecorded) > 0 {
@@ -121,13 +110,30 @@ func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion st
 			return "", err
 		}
 	}
-	if _, err := a.resize(ctx, plan, stepResize, resourceVersion); err != nil {
+	pod, err := a.resize(ctx, plan, stepResize, resourceVersion)
+	if err != nil {
 		return "", err
 	}
-	if resourceVersion, err = a.annotate(ctx, plan, stepApplied, "", applied); err != nil {
+	if plan.partial != "" {
+		return pod.ResourceVersion, nil // The pod has not what its node needs yet.
+	}
+	if resourceVersion, err = a.annotate(ctx, plan, stepApplied, "", plan.record(a.clock.Now())); err != nil {
 		return "", &unrecordedError{err}
 	}
 	return resourceVersion, nil
+}
+
+// putBack takes a size back that the node refuses. That it refuses it whatever the
+// amounts are is recorded before, as the node says nothing of it after.
+func (a *actuator) putBack(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
+	resourceVersion = plan.ResourceVersion
+	if plan.infeasible != "" {
+		if resourceVersion, err = a.annotate(ctx, plan, stepInfeasible, resourceVersion, map[string]*string{contract.Infeasible: &plan.infeasible}); err != nil {
+			return "", err
+		}
+	}
+	pod, err := a.resize(ctx, plan, stepPutBack, resourceVersion)
+	return resourceVersionOf(pod), err
 }
 
 // restore gives a pod its originals and then removes what tells of us: the
@@ -149,7 +155,7 @@ func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion str
 	for try := 0; try < 3 && plan.Decision == Resize && apierrors.IsConflict(err); try++ {
 		// The kubelet has said something of the resize meanwhile.
 		now, unread := a.get(ctx, plan)
-		if unread != nil || plan.mutated(now) != "" {
+		if unread != nil || !plan.isDone(now) {
 			break // The next plan goes on from there.
 		}
 		cleaned, err = a.clean(ctx, plan, now)
@@ -216,7 +222,7 @@ func resourceVersionOf(pod *corev1.Pod) string {
 	return pod.ResourceVersion
 }
 
-func (a *actuator) annotate(ctx context.Context, plan *Plan, s step, resourceVersion string, annotations map[string]string) (string, error) {
+func (a *actuator) annotate(ctx context.Context, plan *Plan, s step, resourceVersion string, annotations map[string]*string) (string, error) {
 	body := podPatch{Metadata: metadataPatch{UID: plan.UID, ResourceVersion: resourceVersion, Annotations: annotations}}
 	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, marshal(body), nil)
 	if err != nil {

@@ -2,94 +2,81 @@ package reconciler
 
 import (
 	"fmt"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// External says what becomes of a pod that somebody else resized.
+// External says what becomes of a size that somebody else gave a pod.
 type External string
 
 const (
 	// LeaveExternal leaves it alone.
 	LeaveExternal External = "leave"
-	// AdoptExternal takes the size for what the pod needs on its node: the
-	// originals become what comes to this size here.
+	// AdoptExternal takes it for what the pod needs on its node: the original
+	// becomes what comes to this size here.
 	AdoptExternal External = "adopt"
-	// OverrideExternal gives it the size of its originals again.
+	// OverrideExternal gives the pod the size of its original again.
 	OverrideExternal External = "override"
 )
 
 // Externals lists the ways, the default first.
 var Externals = []External{LeaveExternal, AdoptExternal, OverrideExternal}
 
-// originals finds what the author of the pod asked for; of a pod that somebody
-// else resized before it was ever sized, nobody knows.
-func (p *Planner) originals(plan *Plan, pod *corev1.Pod, h *history) *safety.Veto {
-	if !h.external() || marked(pod) {
-		return fillOriginals(plan, pod, h)
-	}
-	if p.External != AdoptExternal {
-		return resizedBy(h, ", before its originals were known")
-	}
-	o := newOriginals(pod.Annotations, h)
-	for i := range plan.Containers {
-		if c := &plan.Containers[i]; h.untouched(c.Name) {
-			if err := o.fill(c); err != nil {
-				return &safety.Veto{Reason: contract.InvalidAnnotation, Message: err.Error()}
-			}
-		}
-	}
-	adopt(plan, h)
-	return nil
-}
-
-func resizedBy(h *history, when string) *safety.Veto {
-	return &safety.Veto{Reason: contract.ExternallyResized, Message: fmt.Sprintf("%s resized the pod at %s%s", h.other, h.otherAt.UTC().Format(timeFormat), when)}
-}
-
-// external deals with a pod that somebody else resized since it was sized.
-func (p *Planner) external(plan *Plan, pod *corev1.Pod, h *history, bounds ratios.Bounds) *safety.Veto {
-	if !h.external() || !plan.differs() || !plan.adopted.IsZero() {
-		return nil
-	}
-	switch p.External {
-	case OverrideExternal:
-		return nil
-	case AdoptExternal:
-		adopt(plan, h)
-		scale(plan, bounds)
-		plan.Reasons = slices.DeleteFunc(plan.Reasons, isHeldBack)
-		p.holdBack(plan, pod)
-		return nil
-	}
-	return resizedBy(h, "")
-}
-
-// adopt makes the present sizes of the containers that were resized those that
-// their originals come to.
-func adopt(plan *Plan, h *history) {
-	cpuFactor, memoryFactor := sizing.Factor(plan.CPUFactor), sizing.Factor(plan.MemoryFactor)
+// external deals with what somebody else resized, one resource of a container at a
+// time: what a person did to its memory says nothing about its cpu, nor about
+// other containers.
+func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		if h.untouched(c.Name) {
-			continue
-		}
-		c.Original = sizing.Container{
-			CPU:    sizing.UnscaleCPU(c.Current.CPU, sizing.Amount{}, cpuFactor),
-			Memory: sizing.UnscaleMemory(c.Current.Memory, sizing.Amount{}, memoryFactor),
-		}
-		c.cpu, c.memory = scales, scales
-		for which, amount := range [...]int64{c.Original.CPU.Request, c.Original.CPU.Limit, c.Original.Memory.Request, c.Original.Memory.Limit} {
-			if amount != 0 {
-				c.record(contract.Original(which))
+		for _, r := range measures {
+			if c.standings[r.index].claim == theirs {
+				p.resolve(plan, c, r, bounds)
 			}
 		}
 	}
-	plan.adopted = h.otherAt
+}
+
+// resolve does so for one resource.
+func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratios.Bounds) {
+	s, original, present := &c.standings[r.index], r.of(&c.Original), *r.of(&c.Current)
+	known := original.Request != 0 && (original.Limit != 0) == (present.Limit != 0)
+	to, _ := r.scale(*original, plan.factor(r), r.bounds(bounds))
+	switch {
+	case known && to == present:
+		// Whoever set it: it is what it should be.
+	case known && p.External == OverrideExternal:
+		s.claim = scales
+		*r.of(&c.Desired) = to
+	case p.External == AdoptExternal && s.set != 0:
+		plan.adopt(c, r)
+		plan.scale(c, r, bounds)
+	default:
+		p.leave(plan, c, r, known)
+	}
+}
+
+// leave says why a size that somebody else set stays.
+func (p *Planner) leave(plan *Plan, c *ContainerPlan, r *measure, known bool) {
+	why := ""
+	if !known {
+		why = ", before its original was known"
+	}
+	plan.vetoed = plan.vetoed || known
+	plan.left = true
+	plan.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it%s", c.Name, r.name, c.standings[r.index].why, why))
+}
+
+// adopt makes what somebody else set what its original comes to here. What he did
+// not set keeps its original.
+func (p *Plan) adopt(c *ContainerPlan, r *measure) {
+	s := &c.standings[r.index]
+	*r.of(&c.Original) = p.unscaled(c, r, s.set)
+	for _, which := range [...]contract.Original{r.request, r.limit} {
+		if amount, _ := amountOf(&c.Original, which); s.set&(1<<which) != 0 && amount != 0 {
+			c.record(which)
+			c.adopts |= 1 << which
+		}
+	}
+	s.claim, s.adopted = scales, s.set
 }

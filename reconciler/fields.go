@@ -1,53 +1,6 @@
 package reconciler
 
-import (
-	"bytes"
-	"iter"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-)
-
-// field is a field of a pod, as managedFields name it.
-type field struct {
-	// below are the keys, in quotes, that lead to it, and begins is how its own key
-	// begins, with the quote.
-	below  []string
-	begins []byte
-}
-
-var annotations = []string{`"f:metadata"`, `"f:annotations"`}
-
-// What historyOf looks for. Only its creator sets a pod's restart policy.
-var (
-	fieldCreation  = field{[]string{`"f:spec"`}, []byte(`"f:restartPolicy"`)}
-	fieldAdopted   = field{annotations, []byte(`"f:` + contract.AdoptedAt + `"`)}
-	fieldApplied   = field{annotations, []byte(`"f:` + contract.AppliedAt + `"`)}
-	fieldOriginals = field{annotations, []byte(`"f:` + contract.OriginalPrefix)}
-)
-
-// has tells whether the entry has the field. The API server stores what clients make
-// up, too, so that a key counts only where the field really is: elsewhere the annotation
-// guard does not look for it.
-func has(m *metav1.ManagedFieldsEntry, f field) bool {
-	if m.FieldsV1 == nil {
-		return false
-	}
-	raw := m.FieldsV1.GetRawBytes()
-	if !isObject(raw) {
-		return bytes.Contains(raw, f.begins) // Trimmed: keys and nothing else.
-	}
-	for _, key := range f.below {
-		raw = valueOf(raw, key)
-	}
-	for key := range members(raw) {
-		if bytes.HasPrefix(key, f.begins) {
-			return true
-		}
-	}
-	return false
-}
+import "iter"
 
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
@@ -86,6 +39,9 @@ func members(object []byte) iter.Seq2[[]byte, []byte] {
 		}
 	}
 }
+
+// unquoted is a key without its quotes; no key that is looked for has escapes.
+func unquoted(key []byte) []byte { return key[1 : len(key)-1] }
 
 // stringEnd is where a string in quotes ends, which b begins with.
 func stringEnd(b []byte) int {

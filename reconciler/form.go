@@ -26,11 +26,7 @@ func (f *form) clear() {
 		status.RestartCount = 0
 	}
 	for i := range f.ManagedFields {
-		m := &f.ManagedFields[i]
-		m.Time = nil
-		if namesContainers(m) {
-			m.FieldsV1 = trimmedFields[0]
-		}
+		f.ManagedFields[i].Time = nil
 	}
 }
 
@@ -92,11 +88,6 @@ func elementsOf[T any](slices ...[]T) iter.Seq[*T] {
 	}
 }
 
-// namesContainers tells whether the entry's fields are those of trimContainerFields.
-func namesContainers(m *metav1.ManagedFieldsEntry) bool {
-	return m.Subresource == resizeSubresource && m.FieldsV1 != nil
-}
-
 // untimed stands for an entry of managedFields that has no time.
 const untimed = -1 << 63
 
@@ -115,9 +106,6 @@ func pack(pod *corev1.Pod) (*keys, unpacker) {
 			seconds = m.Time.Unix()
 		}
 		p.number(seconds)
-		if namesContainers(m) {
-			p.text(m.FieldsV1.GetRawString())
-		}
 	}
 	for status := range statusesOf(pod) {
 		p.number(int64(status.RestartCount))
@@ -142,9 +130,6 @@ func (u unpacker) into(pod *corev1.Pod, keys *keys) *mapUnpacker {
 		if at := u.number(); at != untimed {
 			times[i] = metav1.Unix(at, 0)
 			m.Time = &times[i]
-		}
-		if namesContainers(m) {
-			m.FieldsV1 = metav1.NewFieldsV1(u.text())
 		}
 	}
 	for status := range statusesOf(pod) {

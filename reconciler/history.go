@@ -1,7 +1,7 @@
 package reconciler
 
 import (
-	"bytes"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,52 +11,42 @@ import (
 )
 
 // history is what the API server's record of field managers (managedFields)
-// tells of who sized a pod. It needs no write of ours, so that no crash can lose
-// it. Times are whole seconds of the API server's clock.
+// says of who set the amounts of a pod's containers. It needs no write of ours, so
+// that no crash can lose it. Of each amount it says who set it last: whoever
+// changes an amount takes the field over from all others. An entry has one time
+// for all of its fields, so times prove nothing about a single amount.
 type history struct {
-	// created tells that the record goes back to the pod's creation: without
+	// created says that the record goes back to the pod's creation: without
 	// that, nothing follows from what it lacks.
 	created bool
-	// cut tells that the API server has thrown together what it knew longest,
+	// cut says that the API server has merged what it knew longest into one entry,
 	// resizes as well, because too many managers wrote the pod.
 	cut bool
-	// ours is when the reconciler last resized the pod; zero if it never did.
+	// ours is when the reconciler last resized the pod; zero if it never did. It is
+	// in whole seconds of the API server's clock.
 	ours time.Time
-	// other resized the pod last, except us, at otherAt.
-	other   string
-	otherAt time.Time
-	// known is when the last resize by another manager was done that counts as
-	// ours: by a controller that keeps the same annotations, or adopted.
-	known time.Time
-	// stranger wrote one of the originals after our last resize, but neither
-	// created nor resized the pod.
-	stranger string
-	// entries are the pod's managedFields.
+	// anybody says that there is a resize by anybody.
+	anybody bool
+	// vouched are the managers that we found to be able to know originals, separated
+	// by commas.
+	vouched string
+	// entries are the pod's managedFields, trimmed.
 	entries []metav1.ManagedFieldsEntry
 }
 
-// resized tells whether anybody ever resized the pod.
-func (h *history) resized() bool { return !h.ours.IsZero() || h.other != "" }
+// setter is who set an amount that a container has.
+type setter int
 
-// untouched tells that a container of the pod certainly has what it was created
-// with, whatever was done to others.
-func (h *history) untouched(container string) bool {
-	if !h.created {
-		return false
-	}
-	for i := range h.entries {
-		if m := &h.entries[i]; m.Subresource == resizeSubresource && (m.FieldsV1 == nil || hasContainer(m, container)) {
-			return false
-		}
-	}
-	return true
-}
-
-// external tells whether somebody else resized the pod after we, or a controller
-// that keeps the same annotations, last did.
-func (h *history) external() bool {
-	return h.other != "" && h.otherAt.After(h.ours) && h.otherAt.After(h.known)
-}
+const (
+	// unknown: the record does not say, as it was cut or reset.
+	unknown setter = iota
+	// another: neither we nor who created the pod.
+	another
+	// us, or a controller that keeps the same annotations.
+	us
+	// author: the amount is as the pod was created, or restored.
+	author
+)
 
 // ancientChanges is the manager of the entry that the API server merges the oldest
 // into where there are more than ten.
@@ -67,58 +57,103 @@ const resizeSubresource = "resize"
 
 func historyOf(pod *corev1.Pod) history {
 	h := history{entries: pod.ManagedFields}
-	cut := false
-	for i := range pod.ManagedFields {
-		m := &pod.ManagedFields[i]
+	for i := range h.entries {
+		if !isTrimmed(&h.entries[i]) {
+			h.entries = trimHistory(pod)
+			break
+		}
+	}
+	for i := range h.entries {
+		m := &h.entries[i]
 		switch {
 		case m.Manager == ancientChanges:
-			cut = true
-		case m.Subresource == resizeSubresource && m.Manager == contract.FieldManager:
-			h.ours = timeOf(m)
+			h.cut = true
 		case m.Subresource == resizeSubresource:
-			if at := timeOf(m); h.other == "" || at.After(h.otherAt) {
-				h.other, h.otherAt = m.Manager, at
+			h.anybody = true
+			if m.Manager == contract.FieldManager {
+				h.ours = timeOf(m)
 			}
-		case m.Subresource == "" && has(m, fieldCreation):
+		case factsOf(m).is(creation):
 			h.created = true
+		case m.Manager == contract.FieldManager && factsOf(m).is(vouching):
+			h.vouched = pod.Annotations[contract.OriginalsBy]
 		}
 	}
-	h.created, h.cut = h.created && !cut, cut
-	for i := range pod.ManagedFields {
-		m := &pod.ManagedFields[i]
-		switch {
-		case m.Subresource != "":
-		case m.Manager == h.other && has(m, fieldApplied):
-			h.known = latest(h.known, timeOf(m))
-		case h.other != "" && m.Manager == contract.FieldManager && has(m, fieldAdopted):
-			// What cannot be read is as good as not there, and nobody adopts
-			// what is yet to come.
-			if at, err := time.Parse(time.RFC3339, pod.Annotations[contract.AdoptedAt]); err == nil && !at.After(h.otherAt) {
-				h.known = latest(h.known, at)
-			}
-		}
-		if !h.mayKnowOriginals(m) && has(m, fieldOriginals) {
-			h.stranger = m.Manager
-		}
-	}
+	h.created = h.created && !h.cut
 	return h
 }
 
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// setterOf returns who set an amount of the i-th container, and the name of another
+// manager. Managers that apply (server-side apply) the value that a field has
+// share the field, which says that they agree and not who was first: shared
+// with the author it is as created, shared with us it is ours.
+func (h *history) setterOf(i int, which contract.Original) (setter, string) {
+	by, name, owned := unknown, "", false
+	for k := range h.entries {
+		m := &h.entries[k]
+		if !factsOf(m).setsAmount(i, which) {
+			continue
+		}
+		owned = true
+		switch {
+		case m.Manager == ancientChanges:
+			// Whoever it was.
+		case m.Subresource != resizeSubresource:
+			return author, "" // Only a pod's creation sets amounts without it.
+		case m.Manager == contract.FieldManager || h.keepsOurAnnotations(m.Manager):
+			by = us
+		case by == unknown:
+			by, name = another, m.Manager
+		}
 	}
-	return a
+	if !owned && h.created {
+		return author, "" // A restore gives back the field, too.
+	}
+	return by, name
 }
 
-// mayKnowOriginals tells whether who wrote originals is who sized the pod, or
-// created it. What was written before our last resize was found good then: it
-// may be by a controller whose own resize ours took the place of.
-func (h *history) mayKnowOriginals(m *metav1.ManagedFieldsEntry) bool {
-	if m.Manager == ancientChanges {
-		return false
+// keepsOurAnnotations reports whether a manager that resizes pods is a controller
+// like us: it wrote what was applied. Once we do so in its place, it is vouched for.
+func (h *history) keepsOurAnnotations(manager string) bool {
+	for i := range h.entries {
+		if m := &h.entries[i]; m.Manager == manager && m.Subresource == "" && factsOf(m).is(applying) {
+			return true
+		}
 	}
-	if m.Manager == contract.FieldManager || timeOf(m).Before(h.ours) || has(m, fieldCreation) {
+	return h.vouchedFor(manager)
+}
+
+func (h *history) vouchedFor(manager string) bool {
+	for name := range strings.SplitSeq(h.vouched, ",") {
+		if name == manager {
+			return true
+		}
+	}
+	return false
+}
+
+// writerOf returns who wrote an original of the i-th container, "" if nobody but its
+// creator did, and whether he could know it: who sized the pod could. When he
+// wrote it does not matter, as an entry has one time for all of its fields.
+func (h *history) writerOf(i int, which contract.Original) (manager string, could bool) {
+	could = true
+	for k := range h.entries {
+		m := &h.entries[k]
+		if m.Subresource != "" || !factsOf(m).setsOriginal(i, which) || factsOf(m).is(creation) && m.Manager != ancientChanges {
+			continue
+		}
+		if manager = m.Manager; !h.couldKnow(m) {
+			return manager, false
+		}
+	}
+	return manager, could
+}
+
+func (h *history) couldKnow(m *metav1.ManagedFieldsEntry) bool {
+	switch {
+	case m.Manager == ancientChanges:
+		return false
+	case m.Manager == contract.FieldManager, h.keepsOurAnnotations(m.Manager):
 		return true
 	}
 	for i := range h.entries {
@@ -136,78 +171,3 @@ func timeOf(m *metav1.ManagedFieldsEntry) time.Time {
 	}
 	return m.Time.Time
 }
-
-// hasContainer tells whether the entry has fields of the container, whose key in
-// it is k:{"name":"NAME"}, quoted.
-func hasContainer(m *metav1.ManagedFieldsEntry, container string) bool {
-	const before, after, longest = `\"name\":\"`, `\"`, 63
-	if len(container) > longest {
-		return true // No container is called so.
-	}
-	// Built where it costs no allocation, as it is for each plan.
-	var key [len(before) + longest + len(after)]byte
-	n := copy(key[:], before)
-	n += copy(key[n:], container)
-	n += copy(key[n:], after)
-	return m.FieldsV1 != nil && bytes.Contains(m.FieldsV1.GetRawBytes(), key[:n])
-}
-
-// trimHistory keeps of managedFields, the largest part of most pods, what
-// historyOf reads.
-func trimHistory(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
-	var kept []metav1.ManagedFieldsEntry
-	for i := range pod.ManagedFields {
-		m := &pod.ManagedFields[i]
-		if m.Subresource == resizeSubresource {
-			kept = append(kept, metav1.ManagedFieldsEntry{Manager: m.Manager, Subresource: m.Subresource, Time: m.Time, FieldsV1: trimContainerFields(m, pod)})
-			continue
-		}
-		if m.Subresource != "" {
-			continue
-		}
-		which := 0
-		for bit, field := range trimmedTo {
-			if has(m, field) {
-				which |= 1 << bit
-			}
-		}
-		if which > 0 || m.Manager == ancientChanges {
-			kept = append(kept, metav1.ManagedFieldsEntry{Manager: m.Manager, Time: m.Time, FieldsV1: trimmedFields[which]})
-		}
-	}
-	return kept
-}
-
-// trimContainerFields keeps of an entry which containers it has fields of.
-func trimContainerFields(m *metav1.ManagedFieldsEntry, pod *corev1.Pod) *metav1.FieldsV1 {
-	if m.FieldsV1 == nil {
-		return nil
-	}
-	var raw []byte
-	for _, containers := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range containers {
-			if name := containers[i].Name; hasContainer(m, name) {
-				raw = append(raw, `\"name\":\"`+name+`\"`...)
-			}
-		}
-	}
-	return metav1.NewFieldsV1(string(raw))
-}
-
-// trimmedTo are the fields that are kept of an entry for the pod itself.
-var trimmedTo = [...]field{fieldCreation, fieldApplied, fieldAdopted, fieldOriginals}
-
-// trimmedFields are all that is left of the fields of such an entry, by a bit for
-// each that it has. All pods share them.
-var trimmedFields = func() (fields [1 << len(trimmedTo)]*metav1.FieldsV1) {
-	for which := range fields {
-		var raw []byte
-		for bit, field := range trimmedTo {
-			if which&(1<<bit) > 0 {
-				raw = append(raw, field.begins...)
-			}
-		}
-		fields[which] = metav1.NewFieldsV1(string(raw))
-	}
-	return fields
-}()

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -15,9 +14,12 @@ import (
 // at is a time so many seconds after start.
 func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
-// managed is an entry of managedFields.
+// managed is an entry of managedFields; that of a resize has all amounts of app.
 func managed(manager, subresource string, seconds int, fields ...string) metav1.ManagedFieldsEntry {
 	annotated, spec := `".":{}`, `"f:containers":{"k:{\"name\":\"app\"}":{}}`
+	if subresource == resizeSubresource {
+		spec = `"f:containers":{` + amountFields("app", contract.Originals[:]...) + `}`
+	}
 	for _, f := range fields {
 		if strings.HasPrefix(f, contract.Prefix) {
 			annotated += `,"f:` + f + `":{}`
@@ -30,14 +32,34 @@ func managed(manager, subresource string, seconds int, fields ...string) metav1.
 		FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{` + annotated + `}},"f:spec":{` + spec + `}}`)}
 }
 
+// amountFields are fields of a container's amounts.
+func amountFields(container string, which ...contract.Original) string {
+	var lists [2]string
+	for _, w := range which {
+		name := `,"f:cpu":{}`
+		if w >= contract.MemoryRequest {
+			name = `,"f:memory":{}`
+		}
+		lists[w%2] += name
+	}
+	return `"k:{\"name\":\"` + container + `\"}":{".":{},"f:resources":{"f:limits":{".":{}` + lists[1] + `},"f:requests":{".":{}` + lists[0] + `}}}`
+}
+
+// resizeBy is the entry of a resize of some amounts of app.
+func resizeBy(manager string, seconds int, which ...contract.Original) metav1.ManagedFieldsEntry {
+	m := managed(manager, resizeSubresource, seconds)
+	m.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + amountFields("app", which...) + `}}}`)
+	return m
+}
+
 // resizeOf is the entry of our resize of these containers.
 func resizeOf(seconds int, containers ...string) metav1.ManagedFieldsEntry {
-	raw := ""
+	var all []string
 	for _, name := range containers {
-		raw += `"k:{\"name\":\"` + name + `\"}":{}`
+		all = append(all, amountFields(name, contract.Originals[:]...))
 	}
 	m := managed(contract.FieldManager, resizeSubresource, seconds)
-	m.FieldsV1 = metav1.NewFieldsV1(raw)
+	m.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + strings.Join(all, ",") + `}}}`)
 	return m
 }
 
@@ -46,62 +68,80 @@ func managedBy(entries ...metav1.ManagedFieldsEntry) func(*corev1.Pod) {
 }
 
 var (
-	creation = managed("kube-controller-manager", "", 0, "containers", "restartPolicy")
+	asMade = managed("kube-controller-manager", "", 0, "containers", "restartPolicy")
 	// asCreated is a pod that nobody has resized.
-	asCreated = managedBy(creation, managed("kubelet", "status", 1, "conditions"))
+	asCreated = managedBy(asMade, managed("kubelet", "status", 1, "conditions"))
 	// asResized is a pod that we resized.
-	asResized = managedBy(creation, managed("kubelet", "status", 1, "conditions"),
+	asResized = managedBy(asMade, managed("kubelet", "status", 1, "conditions"),
 		managed(contract.FieldManager, "resize", 10, "containers"),
 		managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
 )
 
 // asPublished is a pod that another controller with our annotations resized.
-var asPublished = managedBy(creation, managed("published", "resize", 10), managed("published", "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
+var asPublished = managedBy(asMade, managed("published", "resize", 10), managed("published", "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
 
-func TestHistory(t *testing.T) {
-	originals := contract.OriginalPrefix + "memory.app"
+func TestWhoSetAnAmount(t *testing.T) {
+	const request, limit = contract.CPURequest, contract.CPULimit
+	originals := contract.OriginalPrefix + "cpu.app"
+	author, us, another, unknown := author, us, another, unknown
+	ours := func(seconds int, which ...contract.Original) metav1.ManagedFieldsEntry {
+		return resizeBy(contract.FieldManager, seconds, which...)
+	}
+	entries := func(all ...metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry { return all }
+	made := asMade
+	made.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + amountFields("app", contract.Originals[:]...) + `},"f:restartPolicy":{}}}`)
+	applied := resizeBy("they", 6, request)
+	applied.Operation = metav1.ManagedFieldsOperationApply
 	for _, tc := range []struct {
-		name                         string
-		entries                      []metav1.ManagedFieldsEntry
-		resized, untouched, external bool
-		stranger                     string
+		name           string
+		entries        []metav1.ManagedFieldsEntry
+		request, limit setter
+		by, stranger   string
 	}{
-		{name: "no record at all proves nothing"},
-		{name: "a record since the creation without a resize", entries: []metav1.ManagedFieldsEntry{creation}, untouched: true},
-		{name: "the kubelet's status is no resize", entries: []metav1.ManagedFieldsEntry{creation, managed("kubelet", "status", 1, "resize")}, untouched: true},
-		{name: "ours", entries: []metav1.ManagedFieldsEntry{creation, managed(contract.FieldManager, "resize", 5)}, resized: true},
-		{name: "somebody else's", entries: []metav1.ManagedFieldsEntry{creation, managed("they", "resize", 5)}, resized: true, external: true},
-		{name: "somebody else's after ours", entries: []metav1.ManagedFieldsEntry{creation, managed("they", "resize", 6), managed(contract.FieldManager, "resize", 5)}, resized: true, external: true},
-		{name: "somebody else's before ours", entries: []metav1.ManagedFieldsEntry{creation, managed("they", "resize", 5), managed(contract.FieldManager, "resize", 6)}, resized: true},
-		{name: "the last of several counts", entries: []metav1.ManagedFieldsEntry{creation, managed("they", "resize", 7), managed("others", "resize", 5), managed(contract.FieldManager, "resize", 6)}, resized: true, external: true},
-		{name: "another controller with our annotations", entries: []metav1.ManagedFieldsEntry{creation, managed("published", "resize", 5), managed("published", "", 5, contract.AppliedAt, originals)}, resized: true},
-		{name: "somebody else's after that", entries: []metav1.ManagedFieldsEntry{creation, managed("published", "", 5, contract.AppliedAt, originals), managed("published", "resize", 5), managed("they", "resize", 6)}, resized: true, external: true},
-		{name: "originals by who never sized it", entries: []metav1.ManagedFieldsEntry{creation, managed(contract.FieldManager, "resize", 5), managed("kubectl-edit", "", 9, originals)}, resized: true, stranger: "kubectl-edit"},
-		{name: "originals by another controller, whose resize ours took the place of", entries: []metav1.ManagedFieldsEntry{creation, managed("published", "", 4, originals), managed(contract.FieldManager, "resize", 5)}, resized: true},
-		{name: "originals by who created it", entries: []metav1.ManagedFieldsEntry{managed("kube-controller-manager", "", 0, "restartPolicy", originals), managed(contract.FieldManager, "resize", 5)}, resized: true},
-		{name: "a record that was cut proves nothing", entries: []metav1.ManagedFieldsEntry{managed(ancientChanges, "", 3, "restartPolicy"), managed("a", "", 4)}},
-		{name: "nor does it tell who wrote the originals", entries: []metav1.ManagedFieldsEntry{managed(ancientChanges, "", 9, "restartPolicy", originals), managed(contract.FieldManager, "resize", 5)}, resized: true, stranger: ancientChanges},
-		{name: "who says that he applied what another resized", entries: []metav1.ManagedFieldsEntry{creation, managed("they", "resize", 5), managed("kubectl-edit", "", 9, contract.AppliedAt)}, resized: true, external: true},
-		{name: "originals by us", entries: []metav1.ManagedFieldsEntry{creation, managed(contract.FieldManager, "", 5, originals)}, untouched: true},
+		{name: "no record at all proves nothing", request: unknown, limit: unknown},
+		{name: "who created it, if nobody else did", entries: entries(made), request: author, limit: author},
+		{name: "the author, whose field nobody has since a restore", entries: entries(asMade), request: author, limit: author},
+		{name: "nobody by a status", entries: entries(asMade, managed("kubelet", "status", 1, "resize")), request: author, limit: author},
+		{name: "us, as far as we resized it", entries: entries(asMade, ours(5, request)), request: us, limit: author},
+		{name: "another, as far as he did", entries: entries(asMade, ours(5, request), resizeBy("they", 6, limit)), request: us, limit: another, by: "they"},
+		{name: "another, whatever the times say", entries: entries(asMade, ours(9, request), resizeBy("they", 6, limit)), request: us, limit: another, by: "they"},
+		{name: "us, where another agrees with us", entries: entries(asMade, ours(5, request), applied), request: us, limit: author},
+		{name: "the author, where another agrees with him", entries: entries(made, applied), request: author, limit: author},
+		{name: "another controller with our annotations is us", entries: entries(asMade, resizeBy("published", 5, request, limit), managed("published", "", 5, contract.AppliedAt, originals)), request: us, limit: us},
+		{name: "so it is once we have applied in its place, and vouch for it", entries: entries(asMade, resizeBy("published", 5, limit), managed("published", "", 5, originals), ours(8, request), managed(contract.FieldManager, "", 9, contract.AppliedAt, contract.OriginalsBy)), request: us, limit: us},
+		{name: "not if another vouches for it", entries: entries(asMade, resizeBy("published", 5, limit), managed("published", "", 5), managed("kubectl-edit", "", 9, contract.OriginalsBy)), request: author, limit: another, by: "published"},
+		{name: "another one after that is another", entries: entries(asMade, managed("published", "", 5, contract.AppliedAt, originals), resizeBy("published", 5, request), resizeBy("they", 6, limit)), request: us, limit: another, by: "they"},
+		{name: "who says that he applied what another resized is not us", entries: entries(asMade, resizeBy("they", 5, request, limit), managed("kubectl-edit", "", 9, contract.AppliedAt)), request: another, limit: another, by: "they"},
+		{name: "what was merged into one entry is anybody's", entries: entries(managed(ancientChanges, resizeSubresource, 3, "restartPolicy")), request: unknown, limit: unknown},
+		{name: "but not what is recorded beside it", entries: entries(made, managed(ancientChanges, "", 3)), request: author, limit: author},
+		{name: "nor what we set since", entries: entries(managed(ancientChanges, "", 3, "restartPolicy"), ours(5, request)), request: us, limit: unknown},
+		{name: "originals by who never sized it are a stranger's", entries: entries(asMade, ours(5, request), managed("kubectl-edit", "", 9, originals)), request: us, limit: author, stranger: "kubectl-edit"},
+		{name: "not by another controller, in whose place we resized it", entries: entries(asMade, managed("published", "", 4, originals), ours(5, request), managed(contract.FieldManager, "", 9, contract.AppliedAt, contract.OriginalsBy)), request: us, limit: author},
+		{name: "but by one that nobody vouches for, whenever it wrote them", entries: entries(asMade, managed("published", "", 4, originals), ours(5, request)), request: us, limit: author, stranger: "published"},
+		{name: "not by who resized it, too", entries: entries(asMade, ours(5, request), resizeBy("operator", 6, limit), managed("operator", "", 9, originals)), request: us, limit: another, by: "operator"},
+		{name: "not by who created it", entries: entries(managed("kube-controller-manager", "", 0, "restartPolicy", originals), ours(5, request)), request: us, limit: author},
+		{name: "not by us", entries: entries(asMade, managed(contract.FieldManager, "", 5, originals)), request: author, limit: author},
+		{name: "but by nobody knows whom", entries: entries(managed(ancientChanges, "", 9, "restartPolicy", originals), ours(5, request)), request: us, limit: unknown, stranger: ancientChanges},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := pod(guaranteed, managedBy(tc.entries...))
-			h := historyOf(p)
-			if h.resized() != tc.resized || h.untouched("app") != tc.untouched || h.external() != tc.external || h.stranger != tc.stranger {
-				t.Errorf("resized %v, untouched %v, external %v, stranger %q", h.resized(), h.untouched("app"), h.external(), h.stranger)
-			}
-			if h.untouched("other") != h.created || h.created && h.cut {
-				t.Errorf("another container is untouched: %v", h.untouched("other"))
-			}
+			p := pod(guaranteed, managedBy(tc.entries...), annotated("originals-by", "other,published"))
 			p.Spec.InitContainers = []corev1.Container{{Name: "other"}}
-			trimmed := historyOf(trimPod(p))
-			for _, name := range []string{"app", "other", "ap"} {
-				if trimmed.untouched(name) != h.untouched(name) {
-					t.Errorf("trimmed, %s is untouched: %v", name, trimmed.untouched(name))
+			for trimmed, p := range map[string]*corev1.Pod{"": p, "trimmed: ": trimPod(p), "trimmed twice: ": trimPod(trimPod(p))} {
+				h := historyOf(p)
+				r, byRequest := h.setterOf(0, request)
+				l, byLimit := h.setterOf(0, limit)
+				if by := byRequest + byLimit; r != tc.request || l != tc.limit || by != tc.by && by != tc.by+tc.by {
+					t.Errorf("%sthe request is set by %v %q, the limit by %v %q", trimmed, r, byRequest, l, byLimit)
 				}
-			}
-			if trimmed.entries, h.entries = nil, nil; !cmp.Equal(trimmed, h, cmp.AllowUnexported(history{})) {
-				t.Errorf("trimmed, it is %+v instead of %+v", trimmed, h)
+				if writer, could := h.writerOf(0, request); could != (tc.stranger == "") || !could && writer != tc.stranger {
+					t.Errorf("%sthe original is by %q, who could know it: %v", trimmed, writer, could)
+				}
+				if other, _ := h.setterOf(1, request); other != unknown && !h.created || other != author && h.created {
+					t.Errorf("%sanother container's request is set by %v", trimmed, other)
+				}
+				if writer, could := h.writerOf(0, contract.MemoryLimit); writer != "" || !could {
+					t.Errorf("%swhat nobody recorded is by %q", trimmed, writer)
+				}
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -12,35 +13,44 @@ import (
 
 // holdBack takes out of a plan what cannot be changed without a restart, or not
 // at all, and leaves the rest.
-func (p *Planner) holdBack(plan *Plan, pod *corev1.Pod) {
-	kept := false
+func (p *Planner) holdBack(plan *Plan, s *Snapshot) {
+	keepsLimits, kept := p.keepsMemoryLimits(s.Around.Node), false
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		policy := c.spec.ResizePolicy
-		if restarts(policy, corev1.ResourceCPU) && c.Desired.CPU != c.Current.CPU {
-			c.Desired.CPU, c.cpuClamped = c.Current.CPU, false
-			plan.because(contract.RestartRequired, fmt.Sprintf("container %s: cpu stays, its resizePolicy is RestartContainer", c.Name))
+		for _, r := range measures {
+			if to, has := r.of(&c.Desired), *r.of(&c.Current); *to != has && restarts(c.spec.ResizePolicy, corev1.ResourceName(r.name)) {
+				*to, c.clamped[r.index] = has, false
+				plan.because(contract.RestartRequired, fmt.Sprintf("container %s: %s stays, its resizePolicy is RestartContainer", c.Name, r.name))
+			}
 		}
-		if restarts(policy, corev1.ResourceMemory) && c.Desired.Memory != c.Current.Memory {
-			c.Desired.Memory, c.memoryClamped = c.Current.Memory, false
-			plan.because(contract.RestartRequired, fmt.Sprintf("container %s: memory stays, its resizePolicy is RestartContainer", c.Name))
-		}
-		if p.KeepMemoryLimits && c.Desired.Memory.Limit < c.Current.Memory.Limit {
+		if keepsLimits && c.Desired.Memory.Limit < c.Current.Memory.Limit {
 			c.Desired.Memory.Limit = c.Current.Memory.Limit
 			kept = true
 			plan.because(contract.MemoryLimitKept, fmt.Sprintf("container %s: memory limit stays %s", c.Name, sizing.MemoryText(c.Current.Memory.Limit)))
 		}
 	}
-	if !kept || plan.classAfter(pod) == plan.QOSClass {
+	if !kept || plan.classAfter(s.Pod) == plan.QOSClass {
 		return
 	}
 	// With its limit kept, a smaller request would change the class: then
 	// the pod's memory stays as a whole.
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		c.Desired.Memory, c.memoryClamped = c.Current.Memory, false
+		c.Desired.Memory, c.clamped[memory.index] = c.Current.Memory, false
 	}
 	plan.because(contract.MemoryLimitKept, fmt.Sprintf("memory stays as a whole, for the pod to remain %s", plan.QOSClass))
+}
+
+// keepsMemoryLimits reports whether memory limits must not shrink on the node. The API
+// server of Kubernetes 1.33 refuses it; later ones pass it on to kubelets of any
+// version, and one of 1.33 kills or hangs a container whose limit falls below what it
+// uses (kubernetes#129152). No declared feature of a node tells, up to Kubernetes 1.37.
+func (p *Planner) keepsMemoryLimits(node *corev1.Node) bool {
+	if p.KeepMemoryLimits || node == nil {
+		return p.KeepMemoryLimits
+	}
+	kubelet, err := version.ParseGeneric(node.Status.NodeInfo.KubeletVersion)
+	return err != nil || kubelet.LessThan(memoryLimitsShrink)
 }
 
 // heldBack tells whether something was taken out of the plan.

@@ -16,7 +16,7 @@ func (p *Planner) Imagine(pod *corev1.Pod, nodeType string, table *ratios.Table)
 	running := *pod
 	// Nobody has resized it since it was created, so its spec is the original,
 	// whatever its annotations say.
-	running.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(string(fieldCreation.begins))}}
+	running.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: deeds[creation]}}
 	running.Spec.NodeName = somewhere
 	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
 	s := &Snapshot{Pod: &running, Table: table}

@@ -67,6 +67,8 @@ func trimMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 func trimNode(n *corev1.Node) *corev1.Node {
 	trimmed := &corev1.Node{ObjectMeta: trimMeta(n.ObjectMeta)}
 	trimmed.Annotations = nil
+	info := &n.Status.NodeInfo
+	trimmed.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: info.KubeletVersion, BootID: info.BootID}
 	trimmed.Status.Allocatable = corev1.ResourceList{}
 	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		if amount, ok := n.Status.Allocatable[name]; ok {
@@ -96,6 +98,7 @@ func trimPod(p *corev1.Pod) *corev1.Pod {
 			Resources:             p.Spec.Resources,
 			ResourceClaims:        p.Spec.ResourceClaims,
 			PriorityClassName:     p.Spec.PriorityClassName,
+			Priority:              p.Spec.Priority,
 			ActiveDeadlineSeconds: p.Spec.ActiveDeadlineSeconds,
 			Affinity:              p.Spec.Affinity,
 		},

@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,20 +12,26 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// keep plans a pod whose spec is what it should be: unless its node refuses it,
-// it is aligned.
-func (p *Planner) keep(plan *Plan, s *Snapshot, h *history, now progress, bounds ratios.Bounds) *Plan {
-	if p.putBack(plan, s, h, now, bounds) {
+// keep plans a pod whose spec is what it should be, as far as it is ours to change:
+// unless its node refuses it, it is aligned.
+func (p *Planner) keep(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) *Plan {
+	if p.putBack(plan, s, now, bounds) {
 		return plan
 	}
 	plan.Decision = Align
-	plan.explainBounds()
-	switch {
+	unfinished := plan.sized && plan.applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange()
+	switch held := plan.heldBack(); {
 	case now.code != "":
+		plan.explainBounds()
 		plan.first(now.code, orKubeletSaysNothing(now.message))
-	case !plan.heldBack():
+	case plan.left && !unfinished:
+		// What was to be done is done, and people have to know what was not.
+		plan.Decision = Skip
+	case plan.left:
+	case !held:
+		plan.explainBounds()
 		plan.first(contract.AlreadyAligned, "the requests are what node type "+plan.NodeType+" needs")
-	case plan.applied == "" && !plan.resized() && !h.resized():
+	case plan.applied == "" && !plan.resized() && !plan.sized:
 		// Nothing was ever done to the pod, and nothing can be.
 		plan.Decision = Skip
 	}
@@ -38,56 +45,77 @@ func orKubeletSaysNothing(message string) string {
 	return message
 }
 
-// unready says why the sizes of a pod must not be changed just now.
-func (p *Plan) unready(s *Snapshot, now progress) *safety.Veto {
-	if r := s.Refused; r != nil && p.kind != restore && (r.waiting && (p.grows() || r.Reason.Code == contract.ResizeError) || r.wanted == p.demand(s, desired)) {
-		return &safety.Veto{Reason: r.Reason.Code, Message: r.Reason.Message}
+// unready says why the sizes of a pod must not be changed just now; whole says that
+// less of a change must not be either.
+func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool) {
+	if p.kind == restore {
+		return nil, false // What a person asked for is not kept waiting.
+	}
+	if r := s.Refused; r != nil && r.keeps(p, s) {
+		return &safety.Veto{Reason: r.Reason.Code, Message: r.Reason.Message}, true
 	}
 	switch {
-	case now.code == contract.ResizeInProgress:
-		return &safety.Veto{Reason: now.code, Message: "the resize before is not done yet"}
+	case now.code == contract.ResizeInProgress && !now.overdue:
+		return &safety.Veto{Reason: now.code, Message: "the resize before is not done yet"}, true
 	case now.code == contract.ResizeDeferred && p.grows():
 		// Less than what waits may be what the node has room for.
-		return &safety.Veto{Reason: now.code, Message: "the resize before still waits: " + now.message}
+		return &safety.Veto{Reason: now.code, Message: "the resize before still waits: " + now.message}, false
 	}
-	return nil
+	return nil, false
 }
 
 // putBack makes of a plan that leaves the spec as it is one that takes back what
 // the node refuses, so that the spec does not lie and nothing else of the pod
 // stays blocked. It returns false if there is nothing of ours to take back.
-func (p *Planner) putBack(plan *Plan, s *Snapshot, h *history, now progress, bounds ratios.Bounds) bool {
-	if h.ours.IsZero() || h.external() {
+func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) bool {
+	if !plan.sized {
 		return false
 	}
-	switch now.code {
-	case contract.ResizeInfeasible:
-		for i := range plan.Containers {
-			c := &plan.Containers[i]
-			c.Desired = allocated(c.Current, c.status(s.Pod))
+	for i := range plan.Containers {
+		c := &plan.Containers[i]
+		back, status := c.Current, c.status(s.Pod)
+		switch now.code {
+		case contract.ResizeInfeasible:
+			back = allocated(c.Current, status)
+		case contract.ResizeError:
+			// The kubelet does not get past a memory limit that is below what
+			// the container uses.
+			if has := inForce(c.Current, status); has.Memory.Limit > c.Current.Memory.Limit {
+				back.Memory = has.Memory
+			}
+		default:
+			return false
 		}
-	case contract.ResizeError:
-		// The kubelet does not get past a memory limit that is below what
-		// the container uses.
-		for i := range plan.Containers {
-			c := &plan.Containers[i]
-			if has := inForce(c.Current, c.status(s.Pod)); has.Memory.Limit > c.Current.Memory.Limit {
-				c.Desired.Memory = has.Memory
+		for _, r := range measures {
+			if c.standings[r.index].ours() {
+				*r.of(&c.Desired) = *r.of(&back)
 			}
 		}
-	default:
-		return false
 	}
 	before := plan.Reasons
-	p.holdBack(plan, s.Pod)
+	p.holdBack(plan, s)
 	plan.Reasons = before
 	if !plan.differs() || !plan.credible(bounds) {
 		return false
 	}
 	plan.kind, plan.Decision = putBack, Resize
-	plan.wanted = plan.demand(s, current)
+	plan.wanted = plan.demand(s, now.code, current)
+	plan.infeasible = toRecord(s, now)
 	plan.Reasons = []Reason{{now.code, now.message}}
 	return true
+}
+
+// toRecord is what the annotation is to say of a size that is put back; empty if
+// the node refuses only these amounts, or it says so already.
+func toRecord(s *Snapshot, now progress) string {
+	if now.code != contract.ResizeInfeasible || !safety.WhateverTheAmounts(now.message) || s.Around.Node == nil {
+		return ""
+	}
+	said := answer{s.Now, machineOf(s.Around.Node), now.message}
+	if before, ok := parseAnswer(s.Pod.Annotations[contract.Infeasible]); ok && before.machine == said.machine && before.message == said.message && s.Now.Sub(before.at) < time.Hour {
+		return ""
+	}
+	return said.String()
 }
 
 // credible tells whether the pod may have had the desired sizes: they are what its
@@ -119,19 +147,19 @@ func credible(original, has, wanted sizing.Amount, bounds sizing.Range, scale fu
 func current(c *ContainerPlan) *sizing.Container { return &c.Current }
 func desired(c *ContainerPlan) *sizing.Container { return &c.Desired }
 
-// demand is what is asked of a node, as one text to be compared: the sizes, what
-// the node has, and how often the containers were restarted, after which they use
-// another amount of memory.
-func (p *Plan) demand(s *Snapshot, of func(*ContainerPlan) *sizing.Container) string {
+// demand is what is asked of a node, as one text to be compared: the sizes, what the
+// node has, and where it failed at them, how often the containers were restarted, after
+// which they use another amount of memory.
+func (p *Plan) demand(s *Snapshot, refused contract.Reason, of func(*ContainerPlan) *sizing.Container) string {
 	restarts := int32(0)
 	for i := range p.Containers {
-		if status := p.Containers[i].status(s.Pod); status != nil {
+		if status := p.Containers[i].status(s.Pod); status != nil && refused == contract.ResizeError {
 			restarts += status.RestartCount
 		}
 	}
 	text := fmt.Sprint(p.Node, amountsOf(p, of), restarts)
 	if node := s.Around.Node; node != nil {
-		text += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String()
+		text += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String() + " " + machineOf(node)
 	}
 	return text
 }

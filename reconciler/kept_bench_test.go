@@ -135,7 +135,7 @@ func typicalPod(b *testing.B) *corev1.Pod {
 }
 
 func resizedByUs(p *corev1.Pod) {
-	managedBy(creation, resizeOf(10, p.Spec.Containers[0].Name, p.Spec.Containers[1].Name), managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix))(p)
+	managedBy(asMade, resizeOf(10, p.Spec.Containers[0].Name, p.Spec.Containers[1].Name), managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix))(p)
 }
 
 func ownedBy(p *corev1.Pod, kind, name string) {

@@ -63,10 +63,11 @@ type entry struct {
 	undone backOff
 	// failed are the pauses after a plan that failed.
 	failed backOff
-	// refused is what the node refused last, and refusals the pauses before
-	// it is asked for anything else.
-	refused  *Refusal
-	refusals backOff
+	// refused is what the node refused last and refusedAt when, and refusals are the
+	// pauses before it is asked for anything else.
+	refused   *Refusal
+	refusedAt time.Time
+	refusals  backOff
 }
 
 func newLedger(m *metrics) *ledger {
@@ -106,12 +107,14 @@ func (l *ledger) drop(pod types.NamespacedName) {
 
 // beginAnew forgets what was said and done: another process may have said and
 // done more since. What was decided is kept, and what our last writes were, which
-// the cache may be behind.
+// the cache may be behind; so is what nodes refused, which is not to be tried again
+// for a change of leaders.
 func (l *ledger) beginAnew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.pods {
-		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, differs: e.differs, wrote: e.wrote, wroteAt: e.wroteAt}
+		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, differs: e.differs, wrote: e.wrote, wroteAt: e.wroteAt,
+			refused: e.refused, refusedAt: e.refusedAt, refusals: e.refusals}
 	}
 }
 
@@ -297,7 +300,7 @@ func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 	e := l.of(plan.Pod, plan.UID)
 	e.wrote, e.wroteAt = resourceVersion, now
 	e.failed = backOff{}
-	if !e.needed.IsZero() {
+	if !e.needed.IsZero() && plan.partial == "" {
 		l.metrics.settling.Observe(now.Sub(e.needed).Seconds())
 		e.needed = time.Time{}
 	}
@@ -310,9 +313,22 @@ func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 		e.done, e.undone = signature, backOff{}
 	}
 	if plan.kind == putBack {
-		e.refused = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}
-		e.refusals.longer(now, firstRefusal, longRefusal)
+		e.refuse(plan, now)
 	}
+}
+
+// refusedBy takes note that the node of a plan that puts back refused its sizes.
+func (l *ledger) refusedBy(plan *Plan, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.of(plan.Pod, plan.UID); e.refused == nil || e.refused.wanted != plan.wanted || now.Sub(e.refusedAt) > firstRefusal {
+		e.refuse(plan, now)
+	}
+}
+
+func (e *entry) refuse(plan *Plan, now time.Time) {
+	e.refused, e.refusedAt = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}, now
+	e.refusals.longer(now, firstRefusal, longRefusal)
 }
 
 // actuated takes note that the node is done with the last resize, and returns
@@ -332,8 +348,12 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 	return took, true
 }
 
-// refusal returns what the node refused last, and how long it is not to be
-// asked for anything else; nil if it refused nothing.
+// refusal returns what the node refused last, and how long until more may be asked
+// of it than now; nil if it refused nothing, 0 if that does not change by itself.
+//
+// What fails at a node, as a memory limit below what is used, is tried again with
+// growing pauses. What it can never carry out is tried again after infeasibleFor:
+// it may have changed, unseen.
 func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*Refusal, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -342,7 +362,13 @@ func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time)
 		return nil, 0
 	}
 	left := e.refusals.left(now)
-	return &Refusal{Reason: e.refused.Reason, wanted: e.refused.wanted, waiting: left > 0}, left
+	r := &Refusal{Reason: e.refused.Reason, wanted: e.refused.wanted, waiting: left > 0}
+	if r.again = r.Reason.Code == contract.ResizeError && !r.waiting; r.again || r.waiting {
+		return r, left
+	}
+	left = max(0, e.refusedAt.Add(infeasibleFor).Sub(now))
+	r.again = left == 0
+	return r, left
 }
 
 // attempted takes note that a plan could not be carried out, and returns how

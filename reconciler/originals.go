@@ -2,137 +2,197 @@ package reconciler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// originals finds out what the author of a pod asked for. Of a container that
-// nobody ever resized that is the spec, whatever the annotations say. After a resize it
-// is the annotations, as far as who wrote them may know.
+// originals finds out what the author of a pod asked for. It does so for each
+// request and each limit by itself, by who set it last: of what is as created it
+// is the spec, whatever annotations say; of what we set it is the annotation, as far
+// as who wrote that may know.
 type originals struct {
 	annotations map[string]string
 	history     *history
-	// sized tells that the pod was sized before: then its spec is no
-	// original any more, whatever became of the annotations.
+	// sized says that the pod was sized before: then what nobody is known to have
+	// set is no original any more, whatever became of the annotations.
 	sized bool
-	// ignored tells which annotations contradict the spec of a pod that
-	// nobody ever resized.
+	// ignored says which annotations contradict what is as created.
 	ignored []string
+	// predecessors are controllers like us whose originals count, and that are to be
+	// vouched for.
+	predecessors []string
 }
 
 func newOriginals(annotations map[string]string, h *history) *originals {
 	_, applied := annotations[contract.AppliedInstanceType]
-	return &originals{annotations: annotations, history: h, sized: applied || h.resized()}
+	return &originals{annotations: annotations, history: h, sized: applied || h.anybody || h.cut}
 }
 
-// standing is what may be done with one resource of a container.
-type standing int
+// claim is what may be done with one resource of a container.
+type claim int
 
 const (
 	// scales: request and limit are scaled from the original.
-	scales standing = iota
+	scales claim = iota
 	// limitStays: the limit came after the author, as a LimitRange's default
 	// does with a resize; it is left as it is.
 	limitStays
-	// stays: the original is not known, so nothing is changed.
-	stays
+	// lost: the original is not known, so nothing is changed.
+	lost
+	// theirs: somebody else set the request or the limit.
+	theirs
 )
+
+// standing is a claim, and why it is no better.
+type standing struct {
+	claim
+	// why is for lost, and names another manager for theirs.
+	why string
+	// set has a bit for each contract.Original that somebody else set and that can
+	// be adopted, adopted for each that was.
+	set, adopted uint8
+}
+
+// ours reports whether the sizes are ours to change.
+func (s standing) ours() bool { return s.claim == scales || s.claim == limitStays }
 
 // settle returns what becomes of the present amount where to is wanted.
 func (s standing) settle(present, to sizing.Amount) sizing.Amount {
-	switch s {
-	case stays:
+	switch {
+	case !s.ours():
 		return present
-	case limitStays:
+	case s.claim == limitStays:
 		to.Limit = max(to.Request, present.Limit)
 	}
 	return to
 }
 
+// fillOriginals finds what the author of the pod asked for.
+func (p *Plan) fillOriginals(pod *corev1.Pod, h *history) {
+	o := newOriginals(pod.Annotations, h)
+	for i := range p.Containers {
+		o.fill(&p.Containers[i])
+	}
+	for _, message := range o.ignored {
+		p.because(contract.AnnotationIgnored, message)
+		p.corrected = true
+	}
+	if len(o.predecessors) > 0 {
+		if h.vouched != "" {
+			o.predecessors = append(o.predecessors, h.vouched)
+		}
+		slices.Sort(o.predecessors)
+		p.vouches = strings.Join(slices.Compact(o.predecessors), ",")
+	}
+}
+
 // fill finds the originals of a container that has c.Current now.
-func (o *originals) fill(c *ContainerPlan) (err error) {
-	untouched := o.history.untouched(c.Name)
-	if o.history.stranger != "" && !untouched {
-		return fmt.Errorf("an original was written by %q, who neither created nor resized the pod", o.history.stranger)
+func (o *originals) fill(c *ContainerPlan) {
+	for _, r := range measures {
+		*r.of(&c.Original), c.standings[r.index] = o.amount(c, r)
 	}
-	if c.Original.CPU, c.cpu, err = o.amount(c, cpu, untouched); err != nil {
-		return err
-	}
-	c.Original.Memory, c.memory, err = o.amount(c, memory, untouched)
-	return err
 }
 
 // amount reads one resource. A resize can remove neither requests nor limits, so
-// annotations of what is not there mean nothing.
-func (o *originals) amount(c *ContainerPlan, r measure, untouched bool) (sizing.Amount, standing, error) {
-	current := r.of(&c.Current)
-	switch {
-	case current.Request == 0:
-		return current, scales, nil
-	case untouched:
-		o.compare(c, r.request, current.Request, r)
-		if current.Limit != 0 {
-			o.compare(c, r.limit, current.Limit, r)
-		}
-		return current, scales, nil
+// annotations of what is not there mean nothing. What is not known is 0.
+func (o *originals) amount(c *ContainerPlan, r *measure) (sizing.Amount, standing) {
+	current := *r.of(&c.Current)
+	if current.Request == 0 {
+		return current, standing{}
 	}
-	original := current
-	request, recorded, err := o.read(c.Name, r.request, r)
-	switch {
-	case err != nil:
-		return sizing.Amount{}, stays, err
-	case recorded && request != current.Request && !o.history.resized():
-		return sizing.Amount{}, stays, o.unproven(c, r.request)
-	case recorded:
-		original.Request = request
-	case o.sized && o.others():
-		// The request came after the author's: the originals of what he
-		// wrote are recorded together.
-		return current, stays, nil
-	case o.sized || o.history.cut:
-		return sizing.Amount{}, stays, fmt.Errorf("annotation %s is missing although the pod was resized", r.request.Key(c.Name))
-	default:
-		c.record(r.request)
+	request := o.part(c, r.request, current.Request, r)
+	limit := part{}
+	if current.Limit != 0 {
+		limit = o.part(c, r.limit, current.Limit, r)
 	}
-	if current.Limit == 0 {
-		return original, scales, nil
-	}
-	limit, limitRecorded, err := o.read(c.Name, r.limit, r)
+	original := sizing.Amount{Request: request.original, Limit: limit.original}
 	switch {
-	case err != nil:
-		return sizing.Amount{}, stays, err
-	case limitRecorded && limit != current.Limit && !o.history.resized():
-		return sizing.Amount{}, stays, o.unproven(c, r.limit)
-	case limitRecorded:
-		original.Limit = limit
-	case recorded && current.Limit == current.Request:
-		// Perhaps set so by the published controller: not known to be
-		// what the author wrote, and so not recorded.
+	case request.claim == theirs || limit.claim == theirs:
+		return original, request.besides(limit)
+	case request.claim != scales:
+		return original, request.standing
+	case limit.missing && request.recorded && current.Limit == current.Request:
+		// Perhaps set so by the published controller: not known to be what the
+		// author wrote, and so not recorded.
 		original.Limit = original.Request
-	case current.Request != original.Request:
-		// A limit of the author's would have been recorded with his
-		// request, before the first resize.
-		original.Limit = 0
-		return original, limitStays, nil
-	default:
-		c.record(r.limit)
+		return original, standing{adopted: request.adopted}
+	case limit.missing:
+		// A limit of the author's would have been recorded before it was changed.
+		return original, standing{claim: limitStays, adopted: request.adopted}
+	case limit.claim == lost:
+		return original, limit.standing
+	case limit.original != 0 && limit.original < request.original:
+		return sizing.Amount{}, standing{claim: lost, why: fmt.Sprintf("annotation %s: limit %s is below the request %s", r.limit.Key(c.Name), r.text(limit.original), r.text(request.original))}
 	}
-	if original.Limit < original.Request {
-		return sizing.Amount{}, stays, fmt.Errorf("annotation %s: limit %s is below the request %s", r.limit.Key(c.Name), r.text(original.Limit), r.text(original.Request))
-	}
-	return original, scales, nil
+	return original, standing{adopted: request.adopted | limit.adopted}
 }
 
-// unproven is the error of an annotation that contradicts the spec of a pod whose
-// record somebody has reset, or that was cut: nothing proves either.
-func (o *originals) unproven(c *ContainerPlan, which contract.Original) error {
-	return fmt.Errorf("annotation %s contradicts the spec, and the API server's record of who resized the pod is gone", which.Key(c.Name))
+// part is what is known of a request, or of a limit.
+type part struct {
+	standing
+	// original is 0 if it is not known.
+	original int64
+	// recorded says that it is from an annotation, missing that there is none though
+	// there should be.
+	recorded, missing bool
+}
+
+// besides returns the standing of a resource of which somebody else set the
+// request p, the limit, or both.
+func (p part) besides(limit part) standing {
+	s := p.standing
+	if s.claim != theirs {
+		s = limit.standing
+	}
+	s.set = p.set | limit.set
+	for _, other := range [...]part{p, limit} {
+		if other.claim == lost {
+			s.set = 0 // What is not known beside it cannot be worked out.
+		}
+	}
+	return s
+}
+
+// part finds the original of one amount.
+func (o *originals) part(c *ContainerPlan, which contract.Original, current int64, r *measure) part {
+	by, manager := o.history.setterOf(c.index, which)
+	adopted := uint8(0)
+	if text, ok := which.AdoptedIn(o.annotations, c.Name); ok {
+		amount, err := r.parse(text)
+		if by == another && err == nil && amount == current {
+			by, adopted = us, 1<<which
+		} else {
+			c.outdated |= 1 << which
+		}
+	}
+	if by == author {
+		o.compare(c, which, current, r)
+		return part{original: current}
+	}
+	recorded, ok, err := o.read(c, which, r)
+	switch {
+	case by == another:
+		return part{original: recorded, standing: standing{claim: theirs, why: manager, set: 1 << which}}
+	case err != nil:
+		return part{standing: standing{claim: lost, why: err.Error()}}
+	case ok && by == unknown && recorded != current:
+		return part{standing: standing{claim: lost, why: fmt.Sprintf("annotation %s contradicts the spec, and the API server's record of who resized the pod is gone", which.Key(c.Name))}}
+	case ok:
+		return part{original: recorded, recorded: true, standing: standing{adopted: adopted}}
+	case by == unknown && !o.sized:
+		c.record(which)
+		return part{original: current}
+	}
+	return part{missing: true, standing: standing{claim: lost, why: fmt.Sprintf("annotation %s is missing although the pod was resized: it was lost, or what it is about came after the author", which.Key(c.Name))}}
 }
 
 // compare has an original recorded that is not there yet, or is wrong.
-func (o *originals) compare(c *ContainerPlan, which contract.Original, spec int64, r measure) {
+func (o *originals) compare(c *ContainerPlan, which contract.Original, spec int64, r *measure) {
 	text, ok := which.In(o.annotations, c.Name)
 	if !ok {
 		c.record(which)
@@ -144,74 +204,25 @@ func (o *originals) compare(c *ContainerPlan, which contract.Original, spec int6
 	}
 }
 
-// others tells whether the pod has originals of any resource.
-func (o *originals) others() bool {
-	for key := range o.annotations {
-		if strings.HasPrefix(key, contract.OriginalPrefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// read returns the amount in an annotation, and whether there is one.
-func (o *originals) read(container string, which contract.Original, r measure) (amount int64, ok bool, err error) {
-	text, ok := which.In(o.annotations, container)
+// read returns the amount in an annotation, and whether there is one. The error is
+// that it cannot be read, or was written by somebody who could not know it.
+func (o *originals) read(c *ContainerPlan, which contract.Original, r *measure) (amount int64, ok bool, err error) {
+	text, ok := which.In(o.annotations, c.Name)
 	if !ok {
 		return 0, false, nil
 	}
 	amount, err = r.parse(text)
-	switch {
-	case err != nil:
-		return 0, false, fmt.Errorf("annotation %s: %w", which.Key(container), err)
-	case amount == 0:
-		return 0, false, fmt.Errorf("annotation %s: %q is not above 0", which.Key(container), text)
+	if err == nil && amount == 0 {
+		err = fmt.Errorf("%q is not above 0", text)
+	}
+	switch writer, could := o.history.writerOf(c.index, which); {
+	case err == nil && !could:
+		err = fmt.Errorf("it was written by %q, who neither created nor resized the pod", writer)
+	case writer != "" && writer != contract.FieldManager && !o.history.vouchedFor(writer) && o.history.keepsOurAnnotations(writer):
+		o.predecessors = append(o.predecessors, writer)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("annotation %s: %w", which.Key(c.Name), err)
 	}
 	return amount, true, nil
-}
-
-// measure is cpu or memory.
-type measure struct {
-	request, limit contract.Original
-	// of returns a container's amount.
-	of func(*sizing.Container) sizing.Amount
-	// text is an amount as Kubernetes writes it; parse reads it.
-	text  func(int64) string
-	parse func(string) (int64, error)
-}
-
-var (
-	cpu = measure{contract.CPURequest, contract.CPULimit,
-		func(c *sizing.Container) sizing.Amount { return c.CPU }, sizing.CPUText, sizing.ParseCPU}
-	memory = measure{contract.MemoryRequest, contract.MemoryLimit,
-		func(c *sizing.Container) sizing.Amount { return c.Memory }, sizing.MemoryText, sizing.ParseMemory}
-)
-
-// record notes that an original is to be written.
-func (c *ContainerPlan) record(which contract.Original) { c.unrecorded |= 1 << which }
-
-// unrecorded are the annotations with originals that the pod lacks, or that are
-// wrong; nil if there are none.
-func (p *Plan) unrecorded() map[string]string {
-	var annotations map[string]string
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		for which, amount := range [...]int64{
-			contract.CPURequest: c.Original.CPU.Request, contract.CPULimit: c.Original.CPU.Limit,
-			contract.MemoryRequest: c.Original.Memory.Request, contract.MemoryLimit: c.Original.Memory.Limit,
-		} {
-			if c.unrecorded&(1<<which) == 0 {
-				continue
-			}
-			if annotations == nil {
-				annotations = map[string]string{}
-			}
-			text := sizing.CPUText
-			if which >= int(contract.MemoryRequest) {
-				text = sizing.MemoryText
-			}
-			annotations[contract.Original(which).Key(c.Name)] = text(amount)
-		}
-	}
-	return annotations
 }

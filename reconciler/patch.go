@@ -17,9 +17,9 @@ type podPatch struct {
 }
 
 type metadataPatch struct {
-	UID             types.UID         `json:"uid"`
-	ResourceVersion string            `json:"resourceVersion,omitempty"`
-	Annotations     map[string]string `json:"annotations,omitempty"`
+	UID             types.UID          `json:"uid"`
+	ResourceVersion string             `json:"resourceVersion,omitempty"`
+	Annotations     map[string]*string `json:"annotations,omitempty"` // null removes one.
 }
 
 type specPatch struct {

@@ -74,21 +74,36 @@ type Plan struct {
 	workloads [2]safety.Workload
 	// kind is what the plan is for.
 	kind kind
-	// keepRecord tells that a restore must not remove the originals: it is not
+	// keepRecord says that a restore must not remove the originals: it is not
 	// complete.
 	keepRecord bool
-	// adopted is when the resize by somebody else was done that is adopted; zero
-	// if none is.
-	adopted time.Time
-	// corrected tells that originals in annotations are wrong.
+	// corrected says that originals in annotations are wrong.
 	corrected bool
+	// vouches is what the annotation is to say of who else could know originals; empty
+	// if it need not be written.
+	vouches string
+	// left says that a size stays that somebody else set, or whose original is not
+	// known; lost that there is one of the latter.
+	left, lost bool
+	// partial is why the plan gives only some of the sizes that the pod should have;
+	// empty if it gives them all.
+	partial contract.Reason
+	// sized says that we resized the pod before.
+	sized bool
+	// again is when the pod is to be planned again though nothing changes, as what
+	// its node said counts for so long; zero if it need not be.
+	again time.Time
 	// applied is the node type that the pod says it was sized for.
 	applied string
 	// vetoed tells that a plan to skip would give other sizes, if nothing spoke
 	// against it.
 	vetoed bool
-	// wanted is the size that the node refuses, of a plan that puts back.
-	wanted string
+	// wanted is the size that the node refuses, of a plan that puts back, and
+	// infeasible the annotation that says so, where it refuses it whatever the amounts
+	// are; empty if it does not, or it is there.
+	wanted, infeasible string
+	// feasible says that the annotation of that is there, and to be removed.
+	feasible bool
 }
 
 // kind is what a plan is for.
@@ -117,15 +132,24 @@ type ContainerPlan struct {
 	Sidecar bool
 
 	spec *corev1.Container
-	// cpuClamped and memoryClamped tell that a bound decided.
-	cpuClamped, memoryClamped bool
-	// cpu and memory are what may be done with them.
-	cpu, memory standing
-	// unrecorded has a bit for each contract.Original that is to be written.
-	unrecorded uint8
+	// index is its place in the pod, containers before init containers.
+	index int
+	// clamped says that a bound decided, by measure.index.
+	clamped [2]bool
+	// standings are what may be done with cpu and memory, by measure.index.
+	standings [2]standing
+	// unrecorded has a bit for each contract.Original that is to be written, adopts
+	// for each that somebody else set and that is adopted, outdated for each that
+	// was adopted and has changed since.
+	unrecorded, adopts, outdated uint8
 }
 
-// pending tells whether there is anything to write: to the spec, or to the
+// adopted reports whether an amount is one that was adopted.
+func (c *ContainerPlan) adopted(which contract.Original) bool {
+	return (c.standings[0].adopted|c.standings[1].adopted)&(1<<which) != 0
+}
+
+// pending reports whether there is anything to write: to the spec, or to the
 // annotations that record it.
 func (p *Plan) pending() bool {
 	switch {
@@ -134,7 +158,17 @@ func (p *Plan) pending() bool {
 	case p.Decision == Resize, p.kind == restore:
 		return true
 	}
-	return p.applied != p.NodeType || p.corrected || !p.adopted.IsZero()
+	return p.applied != p.NodeType || p.corrected || p.adoptionsChange()
+}
+
+// adoptionsChange reports whether what is recorded of adopted sizes is not right.
+func (p *Plan) adoptionsChange() bool {
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.adopts|c.outdated != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // realigns tells whether the plan gives other sizes to a pod that was sized
@@ -179,12 +213,14 @@ func (p *Plan) wrongness() float64 {
 	return worst
 }
 
-// resized tells whether the pod will have, or has, other sizes than its author
-// asked for.
+// resized reports whether the pod will have, or has, other sizes than its author
+// asked for, as far as that is known.
 func (p *Plan) resized() bool {
 	for i := range p.Containers {
-		if p.Containers[i].Desired != p.Containers[i].Original {
-			return true
+		for _, r := range measures {
+			if c := &p.Containers[i]; c.standings[r.index].ours() && *r.of(&c.Desired) != *r.of(&c.Original) {
+				return true
+			}
 		}
 	}
 	return false
@@ -192,16 +228,30 @@ func (p *Plan) resized() bool {
 
 // skip makes the plan leave the pod alone.
 func (p *Plan) skip(veto *safety.Veto) *Plan {
-	p.Decision, p.vetoed = Skip, p.differs()
+	p.vetoed = p.vetoed || p.differs()
 	p.Reasons = []Reason{{veto.Reason, veto.Message}}
+	p.leaveAlone()
+	return p
+}
+
+// leaveAlone makes the plan write nothing.
+func (p *Plan) leaveAlone() {
+	p.Decision = Skip
 	for i := range p.Containers {
 		p.Containers[i].Desired = p.Containers[i].Current
 		p.Containers[i].unrecorded = 0
 	}
-	return p
 }
 
+// because adds a reason. There is one of a code, with the particulars of all
+// containers.
 func (p *Plan) because(code contract.Reason, message string) {
+	for i := range p.Reasons {
+		if r := &p.Reasons[i]; r.Code == code {
+			r.Message += "; " + message
+			return
+		}
+	}
 	p.Reasons = append(p.Reasons, Reason{code, message})
 }
 

@@ -38,6 +38,7 @@ type Planner struct {
 func (p *Planner) Plan(s *Snapshot) *Plan {
 	plan, entry, bounds := p.begin(s)
 	h := historyOf(s.Pod)
+	plan.sized = !h.ours.IsZero()
 	if s.Restore {
 		return p.restore(plan, s, &h)
 	}
@@ -47,32 +48,29 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	if entry == nil {
 		return plan.skip(p.noRatio(plan, s.Around.Node))
 	}
-	if veto := p.originals(plan, s.Pod, &h); veto != nil {
-		return plan.skip(veto)
-	}
-	scale(plan, bounds)
-	p.holdBack(plan, s.Pod)
-	if veto := p.external(plan, s.Pod, &h, bounds); veto != nil {
-		return plan.skip(veto)
-	}
+	plan.fillOriginals(s.Pod, &h)
+	plan.scaleAll(bounds)
+	p.external(plan, bounds)
+	p.holdBack(plan, s)
 	plan.explainUnknown()
-	now := s.progress(h.ours)
+	now := s.progress(&h)
+	plan.again = now.again
 	if !plan.differs() {
-		return p.keep(plan, s, &h, now, bounds)
+		return p.keep(plan, s, now, bounds)
 	}
-	veto := plan.unready(s, now)
-	before, after := plan.sizes(s.Pod)
-	if veto == nil {
-		veto = safety.Change(s.Pod, plan.QOSClass, before, after, &s.Around)
+	veto := plan.agree(s, now)
+	if s.Around.Infeasible != nil && plan.again.IsZero() {
+		plan.again = s.InfeasibleUntil
 	}
 	if veto != nil {
 		plan.skip(veto)
 		// The spec must not go on asking for what the node refuses.
-		p.putBack(plan, s, &h, now, bounds)
+		p.putBack(plan, s, now, bounds)
 		return plan
 	}
 	plan.explainBounds()
 	if s.Autoscalers != nil {
+		before, after := plan.sizes(s.Pod)
 		for _, hpa := range s.Autoscalers() {
 			if warning := safety.HPAWarning(hpa, s.Pod, before, after); warning != "" {
 				plan.because(contract.HPAUtilization, warning)
@@ -104,16 +102,19 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 	}
 	plan.workloads[0], plan.workloads[1] = safety.Workloads(pod)
 	for i := range pod.Spec.Containers {
-		plan.add(&pod.Spec.Containers[i], false)
+		plan.add(&pod.Spec.Containers[i], i, false)
 	}
 	for i := range pod.Spec.InitContainers {
 		// A restore undoes what was done when sidecars were resized.
 		if c := &pod.Spec.InitContainers[i]; safety.IsSidecar(c) && (p.Sidecars || s.Restore && recorded(pod, c.Name)) {
-			plan.add(c, true)
+			plan.add(c, len(pod.Spec.Containers)+i, true)
 		}
 	}
 	if plan.QOSClass == "" {
 		plan.QOSClass = plan.classAfter(pod)
+	}
+	if text, ok := pod.Annotations[contract.Infeasible]; ok {
+		plan.feasible = !stillInfeasible(text, s)
 	}
 	if r.entry != nil {
 		plan.CPUFactor, plan.MemoryFactor = r.entry.CPUFactor, r.entry.MemoryFactor
@@ -121,9 +122,9 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 	return plan, r.entry, r.profile.Bounds
 }
 
-func (p *Plan) add(c *corev1.Container, sidecar bool) {
+func (p *Plan) add(c *corev1.Container, index int, sidecar bool) {
 	current := sizing.FromResources(c.Resources)
-	p.Containers = append(p.Containers, ContainerPlan{Name: c.Name, Original: current, Current: current, Desired: current, Sidecar: sidecar, spec: c})
+	p.Containers = append(p.Containers, ContainerPlan{Name: c.Name, Original: current, Current: current, Desired: current, Sidecar: sidecar, spec: c, index: index})
 }
 
 // recorded tells whether the pod has originals of the container.
@@ -175,51 +176,50 @@ func (p *Planner) noRatio(plan *Plan, node *corev1.Node) *safety.Veto {
 	return &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s is of type %q (label %s), which has no ratio", plan.Node, plan.NodeType, plan.NodeTypeLabel)}
 }
 
-// fillOriginals finds what the author of the pod asked for.
-func fillOriginals(plan *Plan, pod *corev1.Pod, h *history) *safety.Veto {
-	o := newOriginals(pod.Annotations, h)
-	for i := range plan.Containers {
-		c := &plan.Containers[i]
-		if err := o.fill(c); err != nil {
-			return &safety.Veto{Reason: contract.InvalidAnnotation, Message: err.Error()}
+// scaleAll works out the sizes.
+func (p *Plan) scaleAll(bounds ratios.Bounds) {
+	for i := range p.Containers {
+		for _, r := range measures {
+			p.scale(&p.Containers[i], r, bounds)
 		}
 	}
-	for _, message := range o.ignored {
-		plan.because(contract.AnnotationIgnored, message)
-		plan.corrected = true
-	}
-	return nil
 }
 
-// scale works out the sizes.
-func scale(plan *Plan, bounds ratios.Bounds) {
-	cpuFactor, memoryFactor := sizing.Factor(plan.CPUFactor), sizing.Factor(plan.MemoryFactor)
-	for i := range plan.Containers {
-		c := &plan.Containers[i]
-		var to sizing.Container
-		to.CPU, c.cpuClamped = sizing.CPU(c.Original.CPU, cpuFactor, sizing.Range(bounds.CPU))
-		to.Memory, c.memoryClamped = sizing.Memory(c.Original.Memory, memoryFactor, sizing.Range(bounds.Memory))
-		c.want(to)
+// scale works out one resource, and leaves it as it is where it is not ours to change.
+func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
+	s, current := &c.standings[r.index], *r.of(&c.Current)
+	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
+	if s.adopted != 0 && r.bounds(bounds).Holds(current.Request) && p.unscaled(c, r, s.adopted) == *r.of(&c.Original) {
+		// The factor is the one that the size was adopted at, and not every
+		// original comes to just the size again that it was worked out from.
+		to, clamped = current, false
 	}
+	*r.of(&c.Desired) = s.settle(current, to)
+	c.clamped[r.index] = clamped && s.ours()
 }
 
-// want makes to the desired sizes, as far as they are ours to change.
-func (c *ContainerPlan) want(to sizing.Container) {
-	c.Desired.CPU = c.cpu.settle(c.Current.CPU, to.CPU)
-	c.Desired.Memory = c.memory.settle(c.Current.Memory, to.Memory)
-	c.cpuClamped = c.cpuClamped && c.cpu != stays
-	c.memoryClamped = c.memoryClamped && c.memory != stays
+// unscaled returns the original of which the parts come from what the container
+// has now; it has a bit for each of them.
+func (p *Plan) unscaled(c *ContainerPlan, r *measure, parts uint8) sizing.Amount {
+	known := *r.of(&c.Original)
+	if parts&(1<<r.request) != 0 {
+		known.Request = 0
+	}
+	if parts&(1<<r.limit) != 0 {
+		known.Limit = 0
+	}
+	return r.unscale(*r.of(&c.Current), known, p.factor(r))
 }
 
 // explainUnknown says what stays because its original is not known.
 func (p *Plan) explainUnknown() {
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		if c.cpu == stays {
-			p.because(contract.InvalidAnnotation, "container "+c.Name+": cpu stays, it came after the other originals or its own got lost")
-		}
-		if c.memory == stays {
-			p.because(contract.InvalidAnnotation, "container "+c.Name+": memory stays, it came after the other originals or its own got lost")
+		for _, r := range measures {
+			if s := &c.standings[r.index]; s.claim == lost {
+				p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, s.why))
+				p.left, p.lost = true, true
+			}
 		}
 	}
 }
@@ -228,11 +228,12 @@ func (p *Plan) explainUnknown() {
 func (p *Plan) explainBounds() {
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		if c.cpuClamped {
-			p.because(contract.BoundsClamped, fmt.Sprintf("container %s: cpu %s × %.4g is held at %s", c.Name, sizing.CPUText(c.Original.CPU.Request), p.CPUFactor.Float64(), sizing.CPUText(c.Desired.CPU.Request)))
-		}
-		if c.memoryClamped {
-			p.because(contract.BoundsClamped, fmt.Sprintf("container %s: memory %s × %.4g is held at %s", c.Name, sizing.MemoryText(c.Original.Memory.Request), p.MemoryFactor.Float64(), sizing.MemoryText(c.Desired.Memory.Request)))
+		for _, r := range measures {
+			if c.clamped[r.index] {
+				f := p.factor(r)
+				p.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is held at %s", c.Name, r.name,
+					r.text(r.of(&c.Original).Request), float64(f.Num)/float64(f.Den), r.text(r.of(&c.Desired).Request)))
+			}
 		}
 	}
 }

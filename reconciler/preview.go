@@ -155,6 +155,21 @@ func (p *Plan) mutated(pod *corev1.Pod) string {
 	return ""
 }
 
+// isDone reports whether a pod has what the plan gives it, all of it.
+func (p *Plan) isDone(pod *corev1.Pod) bool {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		containers, at := pod.Spec.Containers, c.index
+		if c.Sidecar {
+			containers, at = pod.Spec.InitContainers, at-len(containers)
+		}
+		if at >= len(containers) || sizing.FromResources(containers[at].Resources) != c.Desired {
+			return false
+		}
+	}
+	return true
+}
+
 // otherwise tells whether the API server made something else of an amount: what
 // was to be changed is not as desired, or what was not there is. What somebody
 // else has changed since is neither.

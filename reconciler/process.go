@@ -63,8 +63,16 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	if !plan.realigns() {
 		r.pacer.forget(key)
 	}
+	if wait := plan.again.Sub(r.clock.Now()); !plan.again.IsZero() {
+		r.queue.AddAfter(key, max(wait, time.Second))
+	}
 	if !r.Leads() {
-		return // Queued again when it does.
+		// Queued again when it does. What a node refuses is known only until its pod
+		// is put back, and the next leader is not to try it again.
+		if plan.kind == putBack {
+			r.ledger.refusedBy(plan, r.clock.Now())
+		}
+		return
 	}
 	r.follow(ctx, pod, plan)
 	switch {
@@ -72,8 +80,7 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 		// It was said when it was done, and of all others it is no news.
 	case plan.Decision == Skip:
 		r.tell(ctx, plan, plan.Reasons[0])
-		if s.Refused != nil && s.Refused.waiting {
-			_, left := r.ledger.refusal(key, pod.UID, r.clock.Now())
+		if _, left := r.ledger.refusal(key, pod.UID, r.clock.Now()); left > 0 {
 			r.queue.AddAfter(key, left)
 		}
 	case !plan.pending():
@@ -147,8 +154,9 @@ func (p *Plan) outcome() []Reason {
 	}
 	for _, reason := range p.Reasons {
 		told := len(said) > 0 && (reason.Code == said[0].Code || reason.Code == contract.AlreadyAligned)
-		// What the node makes of it is told as it goes.
-		if !told && urgency(reason.Code) == 0 {
+		// What the node makes of it is told as it goes, and what is still to be given
+		// when the pod is left alone for it.
+		if !told && urgency(reason.Code) == 0 && reason.Code != p.partial {
 			said = append(said, reason)
 		}
 	}

@@ -110,9 +110,12 @@ func TestWhatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
 		s.Refused, _ = l.refusal(plan.Pod, plan.UID, now)
 		return planner.Plan(s)
 	}
-	later := start.Add(24 * time.Hour)
+	later := start.Add(infeasibleFor - time.Second)
 	if got := decide("n4", later); got.Decision != Skip || got.Reasons[0].Code != contract.ResizeInfeasible || got.Reasons[0].Message != "why" {
-		t.Errorf("the same a day later: %v because of %v", got.Decision, got.Reasons)
+		t.Errorf("the same within a day: %v because of %v", got.Decision, got.Reasons)
+	}
+	if got := decide("n4", later.Add(time.Second)); got.Decision != Resize {
+		t.Errorf("the same after a day, in which the node may have changed: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("slow", start); got.Decision != Skip {
 		t.Errorf("more at once: %v because of %v", got.Decision, got.Reasons)

@@ -56,23 +56,25 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 	if !plan.pending() {
 		return p
 	}
+	step := func(patch podPatch, subresource string) {
+		after := patched(t, p, patch)
+		after.ManagedFields = owning(historyOf(p).entries, p, after, contract.FieldManager, subresource, seconds)
+		p = after
+	}
+	annotate := func(annotations map[string]*string) {
+		step(podPatch{Metadata: metadataPatch{UID: plan.UID, Annotations: annotations}}, "")
+	}
+	if plan.kind != restore {
+		annotate(plan.unrecorded())
+	}
 	if plan.Decision == Resize {
-		before := historyOf(p)
-		var touched []string
-		for _, c := range plan.Containers {
-			if c.Desired != c.Current || !before.untouched(c.Name) {
-				touched = append(touched, c.Name)
-			}
-		}
-		p = patched(t, p, resizePatch(plan, plan.ResourceVersion))
-		p.ManagedFields = append(withoutResize(p.ManagedFields), resizeOf(seconds, touched...))
-	} else {
-		p = p.DeepCopy()
+		step(resizePatch(plan, plan.ResourceVersion), resizeSubresource)
 	}
-	if plan.keepRecord {
+	switch {
+	case plan.keepRecord || plan.partial != "":
 		return p
-	}
-	if plan.kind == restore {
+	case plan.kind == restore:
+		p = p.DeepCopy()
 		for key := range p.Annotations {
 			if ours(key) {
 				delete(p.Annotations, key)
@@ -81,22 +83,8 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 		p.ManagedFields = slices.DeleteFunc(p.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == contract.FieldManager })
 		return p
 	}
-	annotations := map[string]string{contract.AppliedInstanceType: plan.NodeType, contract.AppliedAt: at(seconds).Format(timeFormat)}
-	if !plan.adopted.IsZero() {
-		annotations[contract.AdoptedAt] = plan.adopted.Format(timeFormat)
-	}
-	for key, value := range plan.unrecorded() {
-		annotations[key] = value
-	}
-	p = patched(t, p, podPatch{Metadata: metadataPatch{UID: plan.UID, Annotations: annotations}})
-	p.ManagedFields = append(p.ManagedFields, managed(contract.FieldManager, "", seconds+1, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
+	annotate(plan.record(at(seconds)))
 	return p
-}
-
-func withoutResize(all []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	return slices.DeleteFunc(slices.Clone(all), func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == contract.FieldManager && m.Subresource == resizeSubresource
-	})
 }
 
 func patched(t testing.TB, p *corev1.Pod, patch podPatch) *corev1.Pod {
@@ -264,7 +252,7 @@ func (j *journey) restore(table *ratios.Table, nodeType string) {
 	if !equality.Semantic.DeepEqual(p.Spec, j.created.Spec) || len(p.Annotations) > 0 {
 		j.Errorf("restored, it has %v and %v", p.Annotations, p.Spec.Containers)
 	}
-	if h := historyOf(p); h.resized() {
+	if h := historyOf(p); h.anybody {
 		j.Errorf("restored, its history is %+v", h)
 	}
 }

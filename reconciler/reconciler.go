@@ -94,6 +94,7 @@ type Reconciler struct {
 	autoscalers autoscalinglisters.HorizontalPodAutoscalerLister
 	vpas        *vpas
 	usage       *usage
+	answers     *answers
 	// filled is closed once all pods were read.
 	filled chan struct{}
 
@@ -132,6 +133,7 @@ func New(config Config) (*Reconciler, error) {
 		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
 		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Lister(),
 		usage:       newUsage(),
+		answers:     newAnswers(),
 		filled:      make(chan struct{}),
 		pacer:       newPacer(config.RealignRate, clock.RealClock{}),
 		clock:       clock.RealClock{},

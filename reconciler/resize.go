@@ -78,14 +78,14 @@ func ResizeOf(pod *corev1.Pod) *Resized {
 	if at, err := time.Parse(time.RFC3339, pod.Annotations[contract.AppliedAt]); err == nil {
 		r.Applied = at.UTC()
 	}
-	r.State, r.Message = resizeState(pod, h.ours)
+	r.State, r.Message = resizeState(pod)
 	from := newOriginals(pod.Annotations, &h)
 	for i := range pod.Spec.Containers {
-		r.add(&pod.Spec.Containers[i], pod.Status.ContainerStatuses, from, false)
+		r.add(&pod.Spec.Containers[i], i, pod.Status.ContainerStatuses, from, false)
 	}
 	for i := range pod.Spec.InitContainers {
 		if c := &pod.Spec.InitContainers[i]; safety.IsSidecar(c) {
-			r.add(c, pod.Status.InitContainerStatuses, from, true)
+			r.add(c, len(pod.Spec.Containers)+i, pod.Status.InitContainerStatuses, from, true)
 		}
 	}
 	return r
@@ -101,9 +101,9 @@ func sized(pod *corev1.Pod) bool {
 	return ok
 }
 
-// resizeState tells how far the node is. resized is when we last resized the pod.
-func resizeState(pod *corev1.Pod, resized time.Time) (ResizeState, string) {
-	said := progressOf(pod, resized)
+// resizeState tells how far the node is.
+func resizeState(pod *corev1.Pod) (ResizeState, string) {
+	said := says(pod)
 	switch said.code {
 	case contract.ResizeInProgress:
 		return InProgress, said.message
@@ -120,12 +120,12 @@ func resizeState(pod *corev1.Pod, resized time.Time) (ResizeState, string) {
 	return Pending, ""
 }
 
-func (r *Resized) add(c *corev1.Container, statuses []corev1.ContainerStatus, from *originals, sidecar bool) {
+func (r *Resized) add(c *corev1.Container, index int, statuses []corev1.ContainerStatus, from *originals, sidecar bool) {
 	if !from.has(c.Name) {
 		return
 	}
-	plan := ContainerPlan{Name: c.Name, Current: sizing.FromResources(c.Resources)}
-	_ = from.fill(&plan) // What cannot be known stays zero.
+	plan := ContainerPlan{Name: c.Name, Current: sizing.FromResources(c.Resources), index: index}
+	from.fill(&plan)
 	resized := ResizedContainer{Name: lasting(c.Name), Original: plan.Original, Spec: plan.Current, Sidecar: sidecar}
 	if s := safety.StatusOf(c.Name, statuses); s != nil && s.Resources != nil {
 		resized.Actual, resized.Told = sizing.FromResources(*s.Resources), true

@@ -6,8 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -45,10 +47,17 @@ func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
 	}
 }
 
+// sidecarResize is the entry of our resize of proxy.
+var sidecarResize = func() metav1.ManagedFieldsEntry {
+	m := managed(contract.FieldManager, resizeSubresource, 10)
+	m.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:initContainers":{` + amountFields("proxy", contract.CPURequest) + `}}}`)
+	return m
+}()
+
 func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	small := amounts{"800m", "800m", "1Gi", "1Gi"}
-	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(resizeOf(10, "app", "proxy")), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
+	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(sidecarResize), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
 		p.Labels = map[string]string{"pod-template-hash": "x1"}
 		p.OwnerReferences[0].Name = "web-x1"
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "without"})

@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,50 +12,73 @@ import (
 
 // restore plans that the pod gets its originals again and loses every trace of
 // us. What the pod asks for itself (to be skipped) or who owns it does not
-// matter: its originals are only what it was created with.
+// matter: its originals are only what it was created with. It gives back what it can,
+// and where that is not everything, keeps the record of all.
 func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	plan.kind = restore
 	switch {
 	case s.Pod.DeletionTimestamp != nil:
 		return plan.skip(&safety.Veto{Reason: contract.Terminating, Message: "the pod is being deleted"})
+	case finishedPod(s.Pod):
+		return plan.skip(&safety.Veto{Reason: contract.Finished, Message: "the pod has ended, and nothing of it can be resized"})
 	case h.ours.IsZero() && !marked(s.Pod):
-		return plan.skip(&safety.Veto{Reason: contract.Restored, Message: "the pod has what its author asked for, and is kept so"})
+		return plan.skip(&safety.Veto{Reason: contract.Restored, Message: h.untouched()})
 	}
-	if veto := fillOriginals(plan, s.Pod, h); veto != nil {
-		return plan.skip(veto)
-	}
+	plan.fillOriginals(s.Pod, h)
 	plan.Reasons = nil
-	if h.external() {
-		plan.because(contract.ExternallyResized, "the sizes stay, "+h.other+" set them; only the annotations go")
-	} else if !finishedPod(s.Pod) {
-		for i := range plan.Containers {
-			c := &plan.Containers[i]
-			c.want(c.Original)
+	for i := range plan.Containers {
+		for _, r := range measures {
+			plan.giveBack(&plan.Containers[i], r, p.External == OverrideExternal)
 		}
-		p.holdBack(plan, s.Pod)
 	}
+	p.holdBack(plan, s)
 	plan.Decision = Align
-	if plan.heldBack() {
-		// Without its annotations what is held back would be lost.
-		plan.keepRecord = true
-		if !plan.differs() {
-			return plan.skip(&safety.Veto{Reason: plan.Reasons[0].Code, Message: plan.Reasons[0].Message})
-		}
-	}
 	if plan.differs() {
-		if veto := plan.unready(s, s.progress(h.ours)); veto != nil {
-			return plan.skip(veto)
-		}
-		before, after := plan.sizes(s.Pod)
-		if veto := safety.Change(s.Pod, plan.QOSClass, before, after, &s.Around); veto != nil {
-			return plan.skip(veto)
-		}
 		plan.Decision = Resize
+		if veto := plan.agree(s, progress{}); veto != nil {
+			plan.because(veto.Reason, veto.Message)
+			plan.leaveAlone()
+		}
 	}
-	if !plan.keepRecord {
+	if len(plan.Reasons) == 0 {
 		plan.first(contract.Restored, "the pod is to have what its author asked for")
+		return plan
+	}
+	// Without the annotations, what is not given back would be lost.
+	plan.keepRecord = true
+	if plan.Decision == Align {
+		plan.Decision = Skip
 	}
 	return plan
+}
+
+// untouched says how a pod stands to which we have done nothing.
+func (h *history) untouched() string {
+	for i := range h.entries {
+		if m := &h.entries[i]; m.Subresource == resizeSubresource {
+			return "nothing of ours is on the pod, which " + m.Manager + " resized"
+		}
+	}
+	return "the pod has what its author asked for, and is kept so"
+}
+
+// giveBack has a resource get its original, and says why where it does not.
+func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {
+	s, original, present := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current)
+	known := original.Request != 0 && (original.Limit != 0) == (present.Limit != 0)
+	switch {
+	case present.Request == 0, known && original == present:
+		// Whoever set it: it is what its author asked for.
+	case s.claim == scales, s.claim == theirs && known && override:
+		*r.of(&c.Desired) = original
+	case s.claim == theirs:
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it", c.Name, r.name, s.why))
+	case s.claim == lost:
+		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, s.why))
+	case s.claim == limitStays:
+		*r.of(&c.Desired) = s.settle(present, original)
+		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, it came after the other originals or its own got lost", c.Name, r.name))
+	}
 }
 
 func finishedPod(pod *corev1.Pod) bool {
@@ -74,5 +98,9 @@ func marked(pod *corev1.Pod) bool {
 
 // ours tells whether the reconciler writes the annotation.
 func ours(key string) bool {
-	return key == contract.AppliedInstanceType || key == contract.AppliedAt || key == contract.AdoptedAt || strings.HasPrefix(key, contract.OriginalPrefix)
+	switch key {
+	case contract.AppliedInstanceType, contract.AppliedAt, contract.AdoptedAt, contract.OriginalsBy, contract.Infeasible:
+		return true
+	}
+	return strings.HasPrefix(key, contract.OriginalPrefix) || strings.HasPrefix(key, contract.AdoptedPrefix)
 }

@@ -33,6 +33,12 @@ type Snapshot struct {
 	Restore bool
 	// Refused is what the node refused before, nil if it did not.
 	Refused *Refusal
+	// Now is when the plan is made, by which it is known what of a kubelet's words
+	// still counts. The zero time is before all of them.
+	Now time.Time
+	// InfeasibleUntil is how long what Around says is infeasible counts; zero if that
+	// is nothing.
+	InfeasibleUntil time.Time
 
 	// settled takes a resize that the node is at for done.
 	settled bool
@@ -42,16 +48,16 @@ type Snapshot struct {
 // nothing else is known.
 func (s *Snapshot) imagine(nodeType string) {
 	s.NodeType = nodeType
-	s.Around.Node, s.Around.Neighbours, s.Refused = nil, safety.Usage{}, nil
+	s.Around.Node, s.Around.Neighbours, s.Around.Infeasible, s.Refused = nil, safety.Usage{}, nil, nil
 }
 
 // progress is what the node says of the pod's last resize; another node says
 // nothing yet.
-func (s *Snapshot) progress(resized time.Time) progress {
+func (s *Snapshot) progress(h *history) progress {
 	if s.NodeType != "" {
 		return progress{}
 	}
-	now := progressOf(s.Pod, resized)
+	now := progressOf(s.Pod, h.ours, s.Now)
 	if s.settled && now.code == contract.ResizeInProgress {
 		return progress{}
 	}
@@ -63,6 +69,15 @@ type Refusal struct {
 	Reason Reason
 	// wanted is the size, as Plan.wanted has it.
 	wanted string
-	// waiting tells that nothing else is tried yet either.
-	waiting bool
+	// waiting says that nothing that takes more is tried yet either, again that the
+	// same may be.
+	waiting, again bool
+}
+
+// keeps reports whether the sizes of a plan are not to be asked for yet.
+func (r *Refusal) keeps(p *Plan, s *Snapshot) bool {
+	if r.waiting && (p.grows() || r.Reason.Code == contract.ResizeError) {
+		return true
+	}
+	return !r.again && r.wanted == p.demand(s, r.Reason.Code, desired)
 }

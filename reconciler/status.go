@@ -17,48 +17,78 @@ type progress struct {
 	code contract.Reason
 	// message is the kubelet's.
 	message string
+	// overdue says that it has been in progress for longer than patience.
+	overdue bool
+	// again is when time alone makes something else of it; zero if it does not.
+	again time.Time
 }
 
-// progressOf reads the pod's conditions. Where there are several, the one that
-// most needs somebody to act counts. resized is when we last resized the pod.
-func progressOf(pod *corev1.Pod, resized time.Time) progress {
+const (
+	// patience is for how long a resize in progress keeps another from being
+	// tried. Nodes take seconds; one that hangs must not keep a pod for ever.
+	patience = 5 * time.Minute
+	// clockSkew is by how much a kubelet's clock may be behind the API server's
+	// for its conditions to count at once.
+	clockSkew = 2 * time.Second
+	// lookedAt is how long after a resize a kubelet has looked at it for certain.
+	// What it says then counts, whatever its clock says.
+	lookedAt = time.Minute
+)
+
+// progressOf reads the pod's conditions at a time. Where there are several, the one
+// that most needs somebody to act counts. resized is when we last resized the pod.
+func progressOf(pod *corev1.Pod, resized, now time.Time) progress {
 	var p progress
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
-		if c.Status != corev1.ConditionTrue || outdatedCondition(pod, c, resized) {
+		code := codeOf(c)
+		if code == "" || c.Status != corev1.ConditionTrue || beforeSpec(pod, c) || c.Type == corev1.PodResizePending && allocates(pod) {
 			continue
 		}
-		var code contract.Reason
-		switch {
-		case c.Type == corev1.PodResizePending && c.Reason == corev1.PodReasonInfeasible:
-			code = contract.ResizeInfeasible
-		case c.Type == corev1.PodResizePending:
-			code = contract.ResizeDeferred
-		case c.Type == corev1.PodResizeInProgress && c.Reason == corev1.PodReasonError:
-			code = contract.ResizeError
-		case c.Type == corev1.PodResizeInProgress:
-			code = contract.ResizeInProgress
-		default:
+		if until := resized.Add(lookedAt); beforeResize(c, resized) && now.Before(until) {
+			p.again = until
 			continue
 		}
 		if urgency(code) > urgency(p.code) {
-			p = progress{code, c.Message}
+			p.code, p.message = code, c.Message
+		}
+		if until := c.LastTransitionTime.Add(patience); code == contract.ResizeInProgress && now.Before(until) {
+			p.again = until
+		} else if code == contract.ResizeInProgress {
+			p.overdue = true
 		}
 	}
 	return p
 }
 
-// outdatedCondition tells whether a condition is about sizes that the pod was
-// resized from since. Kubernetes 1.33 does not say what generation it is about.
-func outdatedCondition(pod *corev1.Pod, c *corev1.PodCondition, resized time.Time) bool {
-	if c.ObservedGeneration != 0 {
-		return c.ObservedGeneration < pod.Generation
+// codeOf is what a condition says of a resize; empty if it is about something else.
+func codeOf(c *corev1.PodCondition) contract.Reason {
+	switch {
+	case c.Type == corev1.PodResizePending && c.Reason == corev1.PodReasonInfeasible:
+		return contract.ResizeInfeasible
+	case c.Type == corev1.PodResizePending:
+		return contract.ResizeDeferred
+	case c.Type == corev1.PodResizeInProgress && c.Reason == corev1.PodReasonError:
+		return contract.ResizeError
+	case c.Type == corev1.PodResizeInProgress:
+		return contract.ResizeInProgress
 	}
-	return c.LastTransitionTime.Time.Before(resized.Add(-clockSkew))
+	return ""
 }
 
-// clockSkew is by how much a kubelet's clock may be behind the API server's.
-const clockSkew = 2 * time.Second
+// beforeSpec reports whether a condition is older than a spec that the kubelet has not
+// looked at. Once it has, all that it says is about this spec, also what it
+// said of an earlier generation: not every change of a spec is a resize, and it repeats
+// nothing that goes on.
+func beforeSpec(pod *corev1.Pod, c *corev1.PodCondition) bool {
+	return c.ObservedGeneration != 0 && c.ObservedGeneration < pod.Generation && pod.Status.ObservedGeneration < pod.Generation
+}
+
+// beforeResize reports whether a condition without a generation, as kubelets before
+// Kubernetes 1.34 have them, seems to be older than our last resize.
+func beforeResize(c *corev1.PodCondition, resized time.Time) bool {
+	return c.ObservedGeneration == 0 && c.LastTransitionTime.Time.Before(resized.Add(-clockSkew))
+}
 
 func urgency(code contract.Reason) int {
 	switch code {
@@ -77,8 +107,7 @@ func urgency(code contract.Reason) int {
 // actuated tells whether the containers run with what the pod's spec asks for,
 // as far as the kubelet has said.
 func actuated(pod *corev1.Pod) bool {
-	h := historyOf(pod)
-	if progressOf(pod, h.ours).code != "" {
+	if says(pod).code != "" {
 		return false
 	}
 	if seen := pod.Status.ObservedGeneration; seen != 0 && seen < pod.Generation {
@@ -87,6 +116,10 @@ func actuated(pod *corev1.Pod) bool {
 	return running(pod.Spec.Containers, pod.Status.ContainerStatuses) &&
 		running(pod.Spec.InitContainers, pod.Status.InitContainerStatuses)
 }
+
+// says is what the kubelet says of a resize, as far as that does not depend on when
+// it says so.
+func says(pod *corev1.Pod) progress { return progressOf(pod, time.Time{}, time.Time{}) }
 
 // running tells whether each container that runs does so with what it asks for.
 func running(containers []corev1.Container, statuses []corev1.ContainerStatus) bool {
@@ -100,6 +133,30 @@ func running(containers []corev1.Container, statuses []corev1.ContainerStatus) b
 		}
 	}
 	return true
+}
+
+// allocates reports whether the kubelet has set aside what the pod's spec asks for, and
+// runs its containers with its limits: then nothing is pending, and a condition that
+// says so is a leftover, as of a kubelet that was restarted.
+func allocates(pod *corev1.Pod) bool {
+	known := false
+	for _, in := range [...]struct {
+		containers []corev1.Container
+		statuses   []corev1.ContainerStatus
+	}{{pod.Spec.Containers, pod.Status.ContainerStatuses}, {pod.Spec.InitContainers, pod.Status.InitContainerStatuses}} {
+		for i := range in.containers {
+			c := &in.containers[i]
+			s := safety.StatusOf(c.Name, in.statuses)
+			if s == nil || s.Resources == nil || s.AllocatedResources == nil {
+				continue
+			}
+			known = true
+			if spec := sizing.FromResources(c.Resources); allocated(spec, s) != spec {
+				return false
+			}
+		}
+	}
+	return known
 }
 
 // allocated is what the kubelet has set aside for a container: requests as

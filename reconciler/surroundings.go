@@ -28,19 +28,25 @@ func (r *Reconciler) snapshot(pod *corev1.Pod, in rules) *Snapshot {
 }
 
 func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snapshot {
+	node, now := r.node(pod), r.clock.Now()
+	infeasible, until := r.answers.of(node, pod.UID, now)
 	s := &Snapshot{
 		Pod:   pod,
 		Table: in.table,
+		Now:   now,
 		Around: safety.Surroundings{
-			Node:        r.node(pod),
+			Node:        node,
+			Infeasible:  infeasible,
 			Neighbours:  r.usage.neighbours(pod),
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
 		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return r.autoscalersOf(pod) },
 		VPA:         r.vpas.of(pod),
+
+		InfeasibleUntil: until,
 	}
-	s.Refused, _ = r.ledger.refusal(nameOf(pod), pod.UID, r.clock.Now())
+	s.Refused, _ = r.ledger.refusal(nameOf(pod), pod.UID, now)
 	if h, ok := holdOf(pod, in.holds); ok {
 		switch h.Kind {
 		case hold.Restore:

@@ -72,6 +72,7 @@ func (r *Reconciler) podChanged(old, obj any) {
 			roomier = node
 		}
 	}
+	r.answers.hear(pod)
 	r.enqueue(pod)
 	if roomier != "" {
 		r.enqueueHeld(roomier, contract.NodeCapacity)
@@ -110,8 +111,9 @@ func (r *Reconciler) nodeChanged(old, obj any) {
 	node, _ := obj.(*corev1.Node)
 	switch {
 	case node == nil:
+		r.answers.forget(before.Name)
 		r.enqueueNode(before.Name)
-	case before == nil || !r.sameType(before, node):
+	case before == nil || !r.sameType(before, node) || machineOf(before) != machineOf(node):
 		r.enqueueNode(node.Name)
 	case !sameRoom(before, node):
 		r.enqueueHeld(node.Name, contract.NodeCapacity, contract.NodePressure, contract.ResizeInfeasible, contract.ResizeError)

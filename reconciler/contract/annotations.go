@@ -3,6 +3,7 @@ package contract
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // Prefix begins every annotation key of the contract.
@@ -27,14 +28,24 @@ const (
 	// AdoptedAt is when the last resize by somebody else was done that was
 	// adopted (--externally-resized=adopt), in RFC 3339.
 	AdoptedAt = Prefix + "adopted-at"
+	// OriginalsBy names the field managers, separated by commas, that wrote originals
+	// and could know them, in whose place we resized the pod since.
+	OriginalsBy = Prefix + "originals-by"
+	// Infeasible is what the pod's node answered to a resize that it refuses
+	// whatever the amounts are: when, by which kubelet, and its message.
+	Infeasible = Prefix + "infeasible"
 	// Skip opts a pod out if its value is SkipTrue.
 	Skip = Prefix + "skip"
 	// SkipTrue is the only value of Skip that has a meaning.
 	SkipTrue = "true"
 )
 
-// OriginalPrefix begins the keys of all originals.
-const OriginalPrefix = Prefix + "original-"
+// OriginalPrefix begins the keys of all originals, AdoptedPrefix those of all
+// adopted amounts.
+const (
+	OriginalPrefix = Prefix + "original-"
+	AdoptedPrefix  = Prefix + "adopted-"
+)
 
 // maxName is how long an annotation's name part may be (the API server's
 // qualified-name rule).
@@ -55,37 +66,67 @@ const (
 	MemoryLimit
 )
 
-var stems = [...]string{"original-cpu.", "original-cpu-limit.", "original-memory.", "original-memory-limit."}
+// Originals are all of them.
+var Originals = [...]Original{CPURequest, CPULimit, MemoryRequest, MemoryLimit}
+
+var (
+	originalStems = [...]string{"original-cpu.", "original-cpu-limit.", "original-memory.", "original-memory-limit."}
+	adoptedStems  = [...]string{"adopted-cpu.", "adopted-cpu-limit.", "adopted-memory.", "adopted-memory-limit."}
+)
 
 // Key is the annotation that holds the original of a container. Where the name
 // part would be longer than maxName, the container's name is cut and closed with
 // "_" and eight hexadecimal digits of its SHA-256: no container may have "_" in
 // its name, so that a shortened key is never another container's full one.
-func (o Original) Key(container string) string {
-	if len(stems[o])+len(container) <= maxName {
-		return Prefix + stems[o] + container
+func (o Original) Key(container string) string { return key(originalStems[o], container) }
+
+// IsKey reports whether key is that of the container.
+func (o Original) IsKey(key, container string) bool {
+	name, ok := strings.CutPrefix(key, Prefix)
+	if stem := originalStems[o]; ok && len(stem)+len(container) <= maxName {
+		name, ok = strings.CutPrefix(name, stem)
+		return ok && name == container
 	}
-	sum := sha256.Sum256([]byte(container))
-	tail := "_" + hex.EncodeToString(sum[:4])
-	return Prefix + stems[o] + container[:maxName-len(stems[o])-len(tail)] + tail
+	return ok && key == o.Key(container)
 }
 
 // In returns the value of Key in annotations, and whether it is there.
 func (o Original) In(annotations map[string]string, container string) (value string, ok bool) {
+	return lookup(annotations, originalStems[o], container)
+}
+
+// AdoptedKey is the annotation that holds what somebody else set this amount of a
+// container to, from which its original was worked out. It is shortened as Key is.
+func (o Original) AdoptedKey(container string) string { return key(adoptedStems[o], container) }
+
+// AdoptedIn is In for AdoptedKey.
+func (o Original) AdoptedIn(annotations map[string]string, container string) (value string, ok bool) {
+	return lookup(annotations, adoptedStems[o], container)
+}
+
+func key(stem, container string) string {
+	if len(stem)+len(container) <= maxName {
+		return Prefix + stem + container
+	}
+	sum := sha256.Sum256([]byte(container))
+	tail := "_" + hex.EncodeToString(sum[:4])
+	return Prefix + stem + container[:maxName-len(stem)-len(tail)] + tail
+}
+
+func lookup(annotations map[string]string, stem, container string) (value string, ok bool) {
 	if len(annotations) == 0 {
 		return "", false
 	}
-	stem := stems[o]
 	if len(stem)+len(container) > maxName {
-		value, ok = annotations[o.Key(container)]
+		value, ok = annotations[key(stem, container)]
 		return value, ok
 	}
-	// Planning looks up eight keys per pod of two containers, so the key is
-	// built where it costs no allocation.
-	var key [len(Prefix) + maxName]byte
-	n := copy(key[:], Prefix)
-	n += copy(key[n:], stem)
-	n += copy(key[n:], container)
-	value, ok = annotations[string(key[:n])]
+	// Planning looks up many keys per pod, so the key is built where it costs no
+	// allocation.
+	var buffer [len(Prefix) + maxName]byte
+	n := copy(buffer[:], Prefix)
+	n += copy(buffer[n:], stem)
+	n += copy(buffer[n:], container)
+	value, ok = annotations[string(buffer[:n])]
 	return value, ok
 }

@@ -27,26 +27,43 @@ func (c *change) nodePressure() string {
 	return ""
 }
 
+// systemCritical is the least priority of critical pods
+// (scheduling.SystemCriticalPriority).
+const systemCritical = 2_000_000_000
+
+// critical reports whether the kubelet makes room for the pod by killing others.
+// Static pods, for which it does so too, are never resized.
+func critical(pod *corev1.Pod) bool {
+	return pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCritical
+}
+
 // beyondNode asks the kubelet's question of each resource that grows: does the pod
-// fit beside its neighbours? A resource that the node does not list as
-// allocatable cannot be judged, and vetoes nothing.
+// fit beside its neighbours? Of a critical pod it asks it of all resources and of
+// every change, as the kubelet does, since what does not fit would cost neighbours
+// their lives. A resource that the node does not list as allocatable cannot be
+// judged, and vetoes nothing.
 func (c *change) beyondNode() string {
-	if !c.grows.requests() || c.Node == nil {
+	all := critical(c.pod)
+	if !all && !c.grows.requests() || c.Node == nil {
 		return ""
 	}
 	allocatable := c.Node.Status.Allocatable
 	wanted := requestsWith(c.pod, c.after)
 	var short []string
-	if q, ok := allocatable[corev1.ResourceCPU]; ok && c.grows.cpu {
+	if q, ok := allocatable[corev1.ResourceCPU]; ok && (all || c.grows.cpu) {
 		short = lacking(short, corev1.ResourceCPU, wanted.CPU, c.Neighbours.CPU, q, sizing.Millicores, sizing.CPUText)
 	}
-	if q, ok := allocatable[corev1.ResourceMemory]; ok && c.grows.memory {
+	if q, ok := allocatable[corev1.ResourceMemory]; ok && (all || c.grows.memory) {
 		short = lacking(short, corev1.ResourceMemory, wanted.Memory, c.Neighbours.Memory, q, sizing.Bytes, sizing.MemoryText)
 	}
 	if len(short) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("node %s has no room: %s", c.Node.Name, strings.Join(short, "; "))
+	text := fmt.Sprintf("node %s has no room: %s", c.Node.Name, strings.Join(short, "; "))
+	if all {
+		text += "; the pod is critical, so its kubelet would kill others to make room"
+	}
+	return text
 }
 
 func lacking(short []string, name corev1.ResourceName, wanted, neighbours int64, allocatable resource.Quantity, amount func(*resource.Quantity) (int64, bool), text func(int64) string) []string {

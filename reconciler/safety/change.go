@@ -22,6 +22,9 @@ type Surroundings struct {
 	LimitRanges []*corev1.LimitRange
 	// Quotas are those of the pod's namespace.
 	Quotas []*corev1.ResourceQuota
+	// Infeasible is what the kubelet has said of resizes that it can never carry out,
+	// whatever the amounts are.
+	Infeasible []string
 }
 
 // change is what the vetoes of Change look at. Each check returns the
@@ -46,6 +49,9 @@ func Change(pod *corev1.Pod, class corev1.PodQOSClass, before, after Sizes, s *S
 	reason, message := contract.QOSClassChange, c.otherClass()
 	if message == "" {
 		reason, message = contract.LimitRangeViolation, c.outsideLimitRange()
+	}
+	if message == "" {
+		reason, message = contract.ResizeInfeasible, c.infeasible()
 	}
 	if message == "" {
 		reason, message = contract.NodePressure, c.nodePressure()

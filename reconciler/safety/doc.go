@@ -11,8 +11,8 @@
 //     NodeTypeUnlabelled, UnknownNodeType, InvalidAnnotation,
 //     ExternallyResized; then what was tried before: ResizeInfeasible or
 //     ResizeError (refused), ResizeInProgress, ResizeDeferred.
-//  3. Change, with the sizes: QOSClassChange, LimitRangeViolation, NodePressure,
-//     NodeCapacity, QuotaExceeded.
+//  3. Change, with the sizes: QOSClassChange, LimitRangeViolation, ResizeInfeasible,
+//     NodePressure, NodeCapacity, QuotaExceeded.
 //
 // What the API server would refuse is told before it is asked, by its own rules
 // of Kubernetes 1.36. It has the last word: Refusal turns its messages into the

@@ -1,0 +1,61 @@
+package reconciler
+
+import (
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// objection returns the first veto against the sizes of the plan; nil if there is
+// none. whole says that it is against any sizes for now.
+func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bool) {
+	if veto, whole = p.unready(s, now); veto != nil {
+		return veto, whole
+	}
+	before, after := p.sizes(s.Pod)
+	return safety.Change(s.Pod, p.QOSClass, before, after, &s.Around), false
+}
+
+// reductions say what is left out of a plan with a veto, in the order in which they
+// are tried: as little as possible first.
+var reductions = [...]func(r *measure, grows bool) bool{
+	func(r *measure, grows bool) bool { return r == cpu && grows },
+	func(r *measure, grows bool) bool { return r == memory && grows },
+	func(_ *measure, grows bool) bool { return grows },
+	func(r *measure, _ bool) bool { return r == cpu },
+	func(r *measure, _ bool) bool { return r == memory },
+}
+
+// agree leaves out of the plan what there is a veto against, and returns the veto if
+// nothing remains: a node without room for more memory does not keep cpu from
+// shrinking. A resource of a container is left out as a whole, so that its limit
+// stays in proportion to its request.
+func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
+	veto, whole := p.objection(s, now)
+	if veto == nil || whole {
+		return veto
+	}
+	full := slices.Clone(p.Containers)
+	for _, leavesOut := range reductions {
+		for i := range p.Containers {
+			c := &p.Containers[i]
+			c.Desired, c.clamped = full[i].Desired, full[i].clamped
+			for _, r := range measures {
+				has, to := *r.of(&c.Current), r.of(&c.Desired)
+				if leavesOut(r, to.Request > has.Request || to.Limit > has.Limit) {
+					*to, c.clamped[r.index] = has, false
+				}
+			}
+		}
+		if !p.differs() {
+			continue
+		}
+		if still, _ := p.objection(s, now); still == nil {
+			p.partial = veto.Reason
+			p.because(veto.Reason, veto.Message+"; the rest is resized")
+			return nil
+		}
+	}
+	p.Containers = full
+	return veto
+}

@@ -133,7 +133,7 @@ func New(config Config) (*Reconciler, error) {
 		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Lister(),
 		usage:       newUsage(),
 		filled:      make(chan struct{}),
-		pacer:       newPacer(config.RealignRate, clock.RealClock{}),
+		pacer:       newPacer(config.RealignRate, config.Workers, clock.RealClock{}),
 		clock:       clock.RealClock{},
 	}
 	r.metrics = newMetrics(config.Metrics)

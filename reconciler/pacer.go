@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -234,16 +235,11 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 }
 
 // inTrouble tells the errors that speak of the API server, whatever pod it is asked
-// about.
+// about. A webhook that cannot be called need not be asked about every pod.
 func inTrouble(err error) bool {
-	if is[*busyError](err) {
-		return true
-	}
-	switch statusCode(err) {
-	case 0, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
+	code := statusCode(err)
+	return code == 0 || code == http.StatusTooManyRequests || is[*busyError](err) ||
+		code >= http.StatusInternalServerError && !strings.Contains(err.Error(), "failed calling webhook")
 }
 
 // is tells whether an error is one of a type.

@@ -1,11 +1,15 @@
 package reconciler
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 func podNamed(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
@@ -52,24 +56,33 @@ func TestWithoutARateNobodyWaits(t *testing.T) {
 	}
 }
 
-func TestATurnThatNobodyNeedsGoesToTheNextAtOnce(t *testing.T) {
+func TestATurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
+	used := func(err error) func(*pacer) {
+		return func(p *pacer) {
+			p.mayGo(podNamed("first"), 2, false)
+			p.used(podNamed("first"), err)
+		}
+	}
 	for _, tc := range []struct {
 		name   string
 		happen func(*pacer)
+		wait   time.Duration
 	}{
-		{"the pod is gone, or has its sizes", func(p *pacer) { p.forget(podNamed("first")) }},
+		{"the pod is gone, or has its sizes", func(p *pacer) { p.forget(podNamed("first")) }, 0},
 		{"it is to be let be for now", func(p *pacer) {
 			p.take(podNamed("first"))
 			p.release(podNamed("first"))
-		}},
-		{"it changed meanwhile", func(p *pacer) {
-			p.mayGo(podNamed("first"), 1, false)
-			p.used(podNamed("first"), errConflict)
-		}},
-		{"it is refused", func(p *pacer) {
-			p.mayGo(podNamed("first"), 1, false)
-			p.used(podNamed("first"), errRefused)
-		}},
+		}, 0},
+		{"a hold came meanwhile", used(&stoppedError{"there is a pause"}), 0},
+		{"it changed meanwhile", used(errConflict), 0},
+		{"it is refused", used(errRefused), 0},
+		{"it is refused for a reason that has a name", used(&refusedError{contract.QuotaExceeded, errRefused}), 0},
+		{"a webhook cannot be called", used(apierrors.NewInternalError(errors.New("failed calling webhook \"sizes.example.com\""))), 0},
+		{"but not if the pod was moved", used(nil), time.Second},
+		{"nor if only the record is missing", used(&unrecordedError{errRefused}), time.Second},
+		{"nor if the API server asks to be let be", used(&busyError{errBusy, time.Minute}), time.Second},
+		{"nor if it is ill", used(apierrors.NewInternalError(errors.New("etcdserver: request timed out"))), time.Second},
+		{"nor if it gives no answer", used(errors.New("connection refused")), time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			clock := testingclock.NewFakeClock(start)
@@ -79,7 +92,8 @@ func TestATurnThatNobodyNeedsGoesToTheNextAtOnce(t *testing.T) {
 			clock.Step(time.Second)
 			p.next()
 			tc.happen(p)
-			if pod, wait := p.next(); pod.Name != "next" || wait != 0 {
+			pod, wait := p.next()
+			if wait != tc.wait || wait == 0 && pod.Name != "next" {
 				t.Errorf("%v goes, in %v", pod, wait)
 			}
 		})

@@ -35,7 +35,8 @@ type pacedWorld struct {
 	clock  *testingclock.FakeClock
 	pods   map[types.NamespacedName]*pacedPod
 	tokens int
-	// working are the pods whose turn it is; again are those that let be until then.
+	// working are the pods whose turn it is; again has the others that failed, by when
+	// they ask for another turn.
 	working []*pacedPod
 	again   map[time.Time][]*pacedPod
 	moved   []time.Time

@@ -1,8 +1,10 @@
 package reconciler
 
 import (
-	"container/heap"
 	"context"
+	"errors"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,63 +12,122 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// pacer lets pods that have to be sized anew through at a steady rate, the most
-// wrong first, so that a changed ratio does not move a whole cluster at once.
+// pacer lets pods that have to be sized anew through at a steady rate, so that a
+// changed ratio does not move a whole cluster at once.
+//
+// The rate is one of pods that are moved. A pod that is refused was not, so the next
+// one has its turn at once, as fast as the API server may be asked at all; what could
+// not be used in time is made up for. Pods that are refused therefore cost the others
+// one request each, once: from then on they wait behind them.
 type pacer struct {
 	clock clock.Clock
 	// pause is the time from turn to turn; 0 lets all through.
 	pause time.Duration
+	// most is how many turns may be under way: what comes of them decides how many
+	// more there are, and more would only stand in the queue before pods that are new.
+	most int
 
-	mu      sync.Mutex
-	waiting wrongFirst
-	byPod   map[types.NamespacedName]*turn
-	// came receives when there is something to wait for.
-	came chan struct{}
+	mu    sync.Mutex
+	lines lines
+	byPod map[types.NamespacedName]*turn
+	// due is when the next turn is. It falls behind the clock by the turns that have
+	// not been used; failedDue is for the pods that failed.
+	due, failedDue time.Time
+	// underWay is how many turns have come and are not over.
+	underWay int
+	// changed receives when a turn may have become possible.
+	changed chan struct{}
 }
 
-// turn is a pod that waits for its turn, or has it.
-type turn struct {
-	pod   types.NamespacedName
-	wrong float64
-	// index is the place in the heap; -1 once the turn has come.
-	index int
-}
+const (
+	// madeUpFor is the time whose turns are made up for at most. What waits for
+	// longer goes at the usual rate.
+	madeUpFor = time.Minute
+	// failedShare is of how many turns one is for a pod that failed while others
+	// wait: so many that the others do not notice, and it is not forgotten.
+	failedShare = 20
+)
 
-// newPacer returns a pacer that lets perSecond pods through; 0 lets all through.
-func newPacer(perSecond float64, c clock.Clock) *pacer {
-	p := &pacer{clock: c, byPod: map[types.NamespacedName]*turn{}, came: make(chan struct{}, 1)}
+// newPacer returns a pacer that lets perSecond pods through, of which most are
+// under way at once; a rate of 0 lets all through.
+func newPacer(perSecond float64, most int, c clock.Clock) *pacer {
+	p := &pacer{clock: c, most: most, byPod: map[types.NamespacedName]*turn{}, changed: make(chan struct{}, 1)}
 	if perSecond > 0 {
 		p.pause = time.Duration(float64(time.Second) / perSecond)
 	}
 	return p
 }
 
-// mayGo tells whether it is the pod's turn, which is over with that. Otherwise
-// the pod waits for it.
-func (p *pacer) mayGo(pod types.NamespacedName, wrong float64) bool {
+// take begins a visit of a pod, in which its turn can be used if it has come.
+func (p *pacer) take(pod types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.byPod[pod]; t != nil && t.came {
+		t.taken = true
+	}
+}
+
+// mayGo tells whether it is the pod's turn. Otherwise the pod waits for it.
+func (p *pacer) mayGo(pod types.NamespacedName, wrong float64, restores bool) bool {
 	if p.pause == 0 {
 		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.byPod[pod]
-	switch {
-	case t == nil:
-		t = &turn{pod: pod, wrong: wrong}
+	if t == nil {
+		t = &turn{pod: pod}
 		p.byPod[pod] = t
-		heap.Push(&p.waiting, t)
-		select {
-		case p.came <- struct{}{}:
-		default: // It is known already that there is something.
-		}
-	case t.index < 0:
-		delete(p.byPod, pod)
-		return true
-	case t.wrong != wrong:
-		t.wrong = wrong
-		heap.Fix(&p.waiting, t.index)
 	}
+	if t.came {
+		t.taken = true
+		return true
+	}
+	if p.lines.untried() == 0 {
+		// The first waits as well, so that the most wrong of many that come at once
+		// is known, and what others did not use is not for those that come later.
+		p.due = later(p.due, p.clock.Now().Add(p.pause))
+	}
+	p.lines.put(t, wrong, restores)
+	p.wake()
 	return false
+}
+
+// used ends the turn of a pod by what came of it.
+func (p *pacer) used(pod types.NamespacedName, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.byPod[pod]
+	if t == nil || !t.taken {
+		return
+	}
+	switch {
+	case err == nil, is[*unrecordedError](err):
+		delete(p.byPod, pod)
+	case is[*stoppedError](err), outdated(err):
+		p.giveBack(t)
+		t.missed()
+	case inTrouble(err):
+		// The server is not to be asked any faster for it, nor all at once when it
+		// is well again.
+		p.due = later(p.due, p.clock.Now())
+		t.missed()
+	default:
+		p.giveBack(t)
+		t.failed = true
+	}
+	p.over(t)
+}
+
+// release ends a visit: a turn that was taken and not used is given back.
+func (p *pacer) release(pod types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.byPod[pod]; t != nil && t.taken {
+		p.giveBack(t)
+		t.missed()
+		p.over(t)
+	}
 }
 
 // forget drops a pod that has no need of a turn any more.
@@ -77,17 +138,34 @@ func (p *pacer) forget(pod types.NamespacedName) {
 	if t == nil {
 		return
 	}
-	if t.index >= 0 {
-		heap.Remove(&p.waiting, t.index)
+	if t.came {
+		p.giveBack(t)
+		p.over(t)
 	}
+	p.lines.remove(t)
 	delete(p.byPod, pod)
+}
+
+// giveBack has the next turn come at once. Pods that failed before get no more tries
+// than there are turns, or they would be all that the API server hears of.
+func (p *pacer) giveBack(t *turn) {
+	if !t.failed {
+		p.due = p.due.Add(-p.pause)
+	}
+}
+
+// over ends a turn that has come.
+func (p *pacer) over(t *turn) {
+	t.came, t.taken = false, false
+	p.underWay--
+	p.wake()
 }
 
 // clear drops all pods.
 func (p *pacer) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waiting = nil
+	p.lines, p.underWay = lines{}, 0
 	clear(p.byPod)
 }
 
@@ -95,66 +173,84 @@ func (p *pacer) clear() {
 func (p *pacer) backlog() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.waiting)
+	return p.lines.len()
 }
 
-// run calls turnOf for each pod whose turn comes, until ctx is done. There is a
-// pause before each turn, the first as well: so that the most wrong of many that
-// come at once is known.
+func (p *pacer) wake() {
+	select {
+	case p.changed <- struct{}{}:
+	default: // It is known already that something has changed.
+	}
+}
+
+// run calls turnOf for each pod whose turn comes, until ctx is done.
 func (p *pacer) run(ctx context.Context, turnOf func(types.NamespacedName)) {
 	for {
-		if p.backlog() == 0 {
-			select {
-			case <-p.came:
-			case <-ctx.Done():
-				return
-			}
+		pod, wait := p.next()
+		if wait == 0 {
+			turnOf(pod)
+			continue
+		}
+		var due <-chan time.Time
+		if wait > 0 {
+			due = p.clock.After(wait)
 		}
 		select {
-		case <-p.clock.After(p.pause):
+		case <-due:
+		case <-p.changed:
 		case <-ctx.Done():
 			return
 		}
-		if pod, ok := p.next(); ok {
-			turnOf(pod)
-		}
 	}
 }
 
-// next gives the most wrong pod its turn.
-func (p *pacer) next() (types.NamespacedName, bool) {
+// next gives a pod its turn, or returns how long there is none; that is negative
+// until something changes.
+func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.waiting) == 0 {
-		return types.NamespacedName{}, false
+	if p.lines.len() == 0 || p.underWay >= p.most {
+		return types.NamespacedName{}, -1
 	}
-	t := heap.Pop(&p.waiting).(*turn)
-	return t.pod, true
+	now := p.clock.Now()
+	p.due = later(p.due, now.Add(-madeUpFor))
+	due, others := p.due, p.lines.untried() > 0
+	if !others {
+		due = later(due, p.failedDue) // They make up for nothing.
+	}
+	if wait := due.Sub(now); wait > 0 {
+		return types.NamespacedName{}, wait
+	}
+	t := p.lines.next(!now.Before(p.failedDue))
+	p.due = p.due.Add(p.pause)
+	if t.failed {
+		p.failedDue = now.Add(p.pause)
+		if others {
+			p.failedDue = now.Add(failedShare * p.pause)
+		}
+	}
+	t.came = true
+	p.underWay++
+	return t.pod, 0
 }
 
-// wrongFirst is a heap of turns.
-type wrongFirst []*turn
-
-func (h wrongFirst) Len() int           { return len(h) }
-func (h wrongFirst) Less(i, j int) bool { return h[i].wrong > h[j].wrong }
-func (h wrongFirst) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
+// inTrouble tells the errors that speak of the API server, whatever pod it is asked
+// about. A webhook that cannot be called need not be asked about every pod.
+func inTrouble(err error) bool {
+	code := statusCode(err)
+	return code == 0 || code == http.StatusTooManyRequests || is[*busyError](err) ||
+		code >= http.StatusInternalServerError && !strings.Contains(err.Error(), "failed calling webhook")
 }
 
-// Push implements heap.Interface.
-func (h *wrongFirst) Push(x any) {
-	t := x.(*turn)
-	t.index = len(*h)
-	*h = append(*h, t)
+// is tells whether an error is one of a type.
+func is[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
 }
 
-// Pop implements heap.Interface.
-func (h *wrongFirst) Pop() any {
-	last := len(*h) - 1
-	t := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	t.index = -1
-	return t
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -123,8 +123,8 @@ func TestWhatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
 	said := Reason{contract.ResizeFailed, "no"}
 	r.ledger.news(plan.Pod, plan.UID, said)
 	r.ledger.attempted(plan, 0, r.clock.Now())
-	r.pacer = newPacer(1, r.clock)
-	r.pacer.mayGo(plan.Pod, 1)
+	r.pacer = newPacer(1, 1, r.clock)
+	r.pacer.mayGo(plan.Pod, 1, false)
 	before := r.Status()
 
 	r.Leader = following(true)

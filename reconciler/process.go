@@ -25,7 +25,9 @@ func (r *Reconciler) next(ctx context.Context) bool {
 	}
 	// Before as well: the queue may have been empty for long.
 	r.ticked()
+	r.pacer.take(key)
 	r.process(ctx, key)
+	r.pacer.release(key)
 	r.ticked()
 	return true
 }
@@ -123,13 +125,14 @@ func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, pla
 		r.queue.AddAfter(key, pause)
 		return
 	}
-	if plan.realigns() && !r.pacer.mayGo(key, plan.wrongness()) {
+	if plan.realigns() && !r.pacer.mayGo(key, plan.wrongness(), plan.kind == restore) {
 		return // Queued again when its turn comes.
 	}
 	// A write that has begun is not broken off when the process is asked to end; the
 	// client bounds each of them.
 	ctx, began := visitOf(ctx).trace(context.WithoutCancel(ctx), plan), r.clock.Now()
 	resourceVersion, err := r.actuator.carryOut(ctx, plan)
+	r.pacer.used(key, err)
 	if err != nil {
 		visitOf(ctx).failed(err)
 		r.failed(ctx, key, plan, err)

@@ -135,7 +135,7 @@ func New(config Config) (*Reconciler, error) {
 		usage:       newUsage(),
 		answers:     newAnswers(),
 		filled:      make(chan struct{}),
-		pacer:       newPacer(config.RealignRate, clock.RealClock{}),
+		pacer:       newPacer(config.RealignRate, config.Workers, clock.RealClock{}),
 		clock:       clock.RealClock{},
 	}
 	r.metrics = newMetrics(config.Metrics)

@@ -1,0 +1,146 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// Half of the pods are on a node whose ratio changes most, and a policy of the cluster
+// refuses to have them resized.
+func TestPodsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
+	const each, rate = 20, 2
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	s := &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}
+	perf := func(good, frozen float64) ratios.Update {
+		return ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{
+			"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: good, MemoryPerf: 1}, "c3": {CPUPerf: frozen, MemoryPerf: 1},
+		}}}
+	}
+	namespaces := map[string]string{}
+	for name, nodeType := range map[string]string{"good": "n4", "frozen": "c3"} {
+		n := s.node(t, name)
+		if _, err := client.CoreV1().Nodes().Patch(t.Context(), n.Name, types.MergePatchType,
+			fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, nodetype.LabelGCPMachineFamily, nodeType), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		namespaces[name] = s.namespace(t)
+		for i := range each {
+			s.podIn(t, namespaces[name], amounts{"100m", "", "64Mi", ""}, func(p *corev1.Pod) {
+				controller := true
+				p.Name, p.Spec.NodeName = fmt.Sprintf("pod-%d", i), n.Name
+				p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}}
+			})
+		}
+	}
+	sized := func(name, cpu string) error {
+		pods, err := client.CoreV1().Pods(namespaces[name]).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		left := 0
+		for _, p := range pods.Items {
+			if p.Spec.Containers[0].Resources.Requests.Cpu().String() != cpu || p.Annotations[contract.AppliedInstanceType] == "" {
+				left++
+			}
+		}
+		if left > 0 {
+			return fmt.Errorf("%d %s pods have not", left, name)
+		}
+		return nil
+	}
+
+	source := ratiotest.NewMemory("memory", perf(1.25, 1.25))
+	store := ratios.NewStore(source)
+	r, err := New(Config{
+		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: noHolds{},
+		Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Events:  NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4, RealignRate: rate,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 2)
+	go func() { done <- store.Run(ctx) }()
+	go func() { done <- r.Run(ctx) }()
+	for name := range namespaces {
+		localcluster.Eventually(t, "pods to be sized", func() error { return sized(name, "80m") })
+	}
+
+	s.freeze(t, namespaces["frozen"])
+	began := time.Now()
+	source.Set(perf(2, 4))
+	localcluster.Eventually(t, "the good pods to be sized", func() error { return sized("good", "50m") })
+	// By themselves they take 10 s. Were the turns of the others lost, and they always
+	// first, it would be minutes.
+	took, alone := time.Since(began), time.Second*each/rate
+	t.Logf("%v, where they take %v alone", took, alone)
+	if took < alone-time.Second/rate || took > 2*alone {
+		t.Errorf("they take %v, alone %v", took, alone)
+	}
+	if err := sized("frozen", "80m"); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	}
+}
+
+// freeze has a policy of the cluster refuse every resize in a namespace, and waits
+// until it does.
+func (s *apiServer) freeze(t *testing.T, namespace string) {
+	t.Helper()
+	admission := s.client.AdmissionregistrationV1()
+	deny := &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "freeze"},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Update},
+				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods/resize"}},
+			}}}},
+			Validations: []admissionv1.Validation{{Expression: "false", Message: "nothing is resized here"}},
+		},
+	}
+	bind := &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "freeze"},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: deny.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}}},
+		},
+	}
+	if _, err := admission.ValidatingAdmissionPolicies().Create(t.Context(), deny, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), bind, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "the policy to be in force", func() error {
+		_, err := s.client.CoreV1().Pods(namespace).Patch(t.Context(), "pod-0", types.StrategicMergePatchType,
+			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"79m"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, resizeSubresource)
+		if err == nil {
+			return fmt.Errorf("it is not")
+		}
+		return nil
+	})
+}

@@ -142,7 +142,13 @@ func (a *actuator) putBack(ctx context.Context, plan *Plan) (resourceVersion str
 func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
 	var pod *corev1.Pod
 	if plan.Decision == Resize {
-		pod, err = a.resize(ctx, plan, stepRestore, plan.ResourceVersion)
+		resourceVersion = plan.ResourceVersion
+		if vouching := plan.vouching(); vouching != nil {
+			if resourceVersion, err = a.annotate(ctx, plan, stepOriginals, resourceVersion, vouching); err != nil {
+				return "", err
+			}
+		}
+		pod, err = a.resize(ctx, plan, stepRestore, resourceVersion)
 	} else {
 		// It must not have been resized since it was found to have its
 		// originals: a write of before may have come in late.

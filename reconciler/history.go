@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -113,14 +114,18 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 }
 
 // keepsOurAnnotations reports whether a manager that resizes pods is a controller
-// like us: it wrote what was applied. Once we do so in its place, it is vouched for.
+// like us: it wrote what was applied. Before we do so in its place, it is vouched for.
 func (h *history) keepsOurAnnotations(manager string) bool {
-	for i := range h.entries {
-		if m := &h.entries[i]; m.Manager == manager && m.Subresource == "" && factsOf(m).is(applying) {
-			return true
-		}
-	}
-	return h.vouchedFor(manager)
+	return h.vouchedFor(manager) || slices.ContainsFunc(h.entries, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == manager && m.Subresource == "" && factsOf(&m).is(applying)
+	})
+}
+
+// resizes reports whether a manager set any size that the pod has.
+func (h *history) resizes(manager string) bool {
+	return slices.ContainsFunc(h.entries, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == manager && m.Subresource == resizeSubresource
+	})
 }
 
 func (h *history) vouchedFor(manager string) bool {
@@ -142,26 +147,12 @@ func (h *history) writerOf(i int, which contract.Original) (manager string, coul
 		if m.Subresource != "" || !factsOf(m).setsOriginal(i, which) || factsOf(m).is(creation) && m.Manager != ancientChanges {
 			continue
 		}
-		if manager = m.Manager; !h.couldKnow(m) {
+		manager = m.Manager
+		if manager != contract.FieldManager && !h.vouchedFor(manager) && !h.resizes(manager) {
 			return manager, false
 		}
 	}
 	return manager, could
-}
-
-func (h *history) couldKnow(m *metav1.ManagedFieldsEntry) bool {
-	switch {
-	case m.Manager == ancientChanges:
-		return false
-	case m.Manager == contract.FieldManager, h.keepsOurAnnotations(m.Manager):
-		return true
-	}
-	for i := range h.entries {
-		if h.entries[i].Subresource == resizeSubresource && h.entries[i].Manager == m.Manager {
-			return true
-		}
-	}
-	return false
 }
 
 // timeOf is never zero, so that an entry counts even if it has no time.

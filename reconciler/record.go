@@ -10,9 +10,9 @@ import (
 func (c *ContainerPlan) record(which contract.Original) { c.unrecorded |= 1 << which }
 
 // unrecorded are the annotations with originals that the pod lacks, or that are
-// wrong; nil if there are none.
+// wrong, and whose originals count; nil if there are none.
 func (p *Plan) unrecorded() map[string]*string {
-	var annotations map[string]*string
+	annotations := p.vouching()
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, which := range contract.Originals {
@@ -29,15 +29,21 @@ func (p *Plan) unrecorded() map[string]*string {
 	return annotations
 }
 
-// record is the annotations that say what was applied at a time, what of somebody
-// else's was adopted, and whose originals count; nil removes one that says so no longer.
+// vouching is the annotation that says whose originals count, before nothing else says
+// so; nil if it need not be written.
+func (p *Plan) vouching() map[string]*string {
+	if p.vouches == "" {
+		return nil
+	}
+	return map[string]*string{contract.OriginalsBy: &p.vouches}
+}
+
+// record is the annotations that say what was applied at a time, and what of
+// somebody else's was adopted; nil removes one that says so no longer.
 func (p *Plan) record(now time.Time) map[string]*string {
 	annotations := map[string]*string{
 		contract.AppliedInstanceType: &p.NodeType,
 		contract.AppliedAt:           new(now.UTC().Format(time.RFC3339)),
-	}
-	if p.vouches != "" {
-		annotations[contract.OriginalsBy] = &p.vouches
 	}
 	if p.feasible {
 		annotations[contract.Infeasible] = nil

@@ -1,0 +1,243 @@
+package reconciler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// withSecond adds a container like the first.
+func withSecond(sizes amounts) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		second := p.Spec.Containers[0]
+		second.Name, second.Resources = "second", sizes.requirements()
+		p.Spec.Containers = append(p.Spec.Containers, second)
+	}
+}
+
+// setAs sets one amount of a container as another manager, e.g. "requests", "cpu".
+func (s *apiServer) setAs(t *testing.T, p *corev1.Pod, manager, container, list, resource, to string) *corev1.Pod {
+	t.Helper()
+	body := fmt.Sprintf(`{"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, container, list, resource, to)
+	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.StrategicMergePatchType, []byte(body), metav1.PatchOptions{FieldManager: manager}, resizeSubresource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// applyAs applies one amount of a container, and takes it from others.
+func (s *apiServer) applyAs(t *testing.T, p *corev1.Pod, manager, container, list, resource, to string) *corev1.Pod {
+	t.Helper()
+	force := true
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, p.Name, container, list, resource, to)
+	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: manager, Force: &force}, resizeSubresource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// sizesOf are the requests and limits of all containers, in one text.
+func sizesOf(p *corev1.Pod) string {
+	var all []string
+	for c := range containersOf(p) {
+		r := c.Resources
+		all = append(all, fmt.Sprintf("%s %s/%s %s/%s", c.Name, r.Requests.Cpu(), r.Limits.Cpu(), r.Requests.Memory(), r.Limits.Memory()))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (s *apiServer) wantSizes(t *testing.T, when string, p *corev1.Pod, want string) *corev1.Pod {
+	t.Helper()
+	p = s.get(t, p)
+	if got := sizesOf(p); got != want {
+		t.Errorf("%s: %s, want %s", when, got, want)
+	}
+	return p
+}
+
+var burstable = amounts{"1", "2", "1Gi", "2Gi"}
+
+// restoresParts: of a pod of which somebody else resized a part, a restore gives back the
+// rest, names the part and keeps every original, and nothing compounds afterwards.
+func (s *apiServer) restoresParts(t *testing.T) {
+	for _, tc := range []struct {
+		name            string
+		set             [4]string
+		restored, named string
+		resumed         string
+	}{
+		{"only the memory of a container", [4]string{"app", "requests", "memory", "1536Mi"},
+			"app 1/2 1536Mi/2Gi, second 1/2 1Gi/2Gi", "container app: memory stays as they set it", "app 800m/1600m 1536Mi/2Gi, second 800m/1600m 1Gi/2Gi"},
+		{"only a limit", [4]string{"second", "limits", "cpu", "3"},
+			"app 1/2 1Gi/2Gi, second 800m/3 1Gi/2Gi", "container second: cpu stays as they set it", "app 800m/1600m 1Gi/2Gi, second 800m/3 1Gi/2Gi"},
+		{"a request", [4]string{"app", "requests", "cpu", "900m"},
+			"app 900m/1600m 1Gi/2Gi, second 1/2 1Gi/2Gi", "container app: cpu stays as they set it", "app 900m/1600m 1Gi/2Gi, second 800m/1600m 1Gi/2Gi"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := s.carryOut(t, s.pod(t, burstable, withSecond(burstable)), "n4")
+			recorded := p.Annotations
+			p = s.setAs(t, p, "they", tc.set[0], tc.set[1], tc.set[2], tc.set[3])
+			s.do(t, s.planAs(t, p, "n4", restoring))
+			p = s.wantSizes(t, "restored", p, tc.restored)
+			for key, value := range recorded {
+				if p.Annotations[key] != value {
+					t.Errorf("annotation %s is %q, was %q", key, p.Annotations[key], value)
+				}
+			}
+			again := s.planAs(t, p, "n4", restoring)
+			if again.Decision != Skip || again.Reasons[0] != (Reason{contract.ExternallyResized, tc.named}) {
+				t.Errorf("planned again: %v because of %v", again.Decision, again.Reasons)
+			}
+			s.do(t, s.planAs(t, p, "n4"))
+			p = s.wantSizes(t, "resumed", p, tc.resumed)
+			// They give it back, and nothing is left.
+			p = s.setAs(t, p, "they", tc.set[0], tc.set[1], tc.set[2], map[string]string{"memory": "1Gi", "cpu": "1"}[tc.set[2]])
+			if tc.set[1] == "limits" {
+				p = s.setAs(t, p, "they", tc.set[0], tc.set[1], tc.set[2], "2")
+				p = s.setAs(t, p, "they", tc.set[0], "requests", tc.set[2], "1")
+			} else if tc.set[2] == "cpu" {
+				p = s.setAs(t, p, "they", tc.set[0], "limits", "cpu", "2")
+			}
+			s.do(t, s.planAs(t, p, "n4", restoring))
+			p = s.wantSizes(t, "restored as a whole", p, "app 1/2 1Gi/2Gi, second 1/2 1Gi/2Gi")
+			if len(p.Annotations) > 0 {
+				t.Errorf("annotations %v", p.Annotations)
+			}
+		})
+	}
+}
+
+// restoresWithoutAnOriginal: one of the originals got lost.
+func (s *apiServer) restoresWithoutAnOriginal(t *testing.T) {
+	p := s.carryOut(t, s.pod(t, burstable, withSecond(burstable)), "n4")
+	body := []byte(`{"metadata":{"annotations":{"workload-resizer.io/original-cpu.app":null}}}`)
+	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: "kubectl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := p.Annotations
+	plan := s.planAs(t, p, "n4", restoring)
+	if got := codes(plan); !slices.Equal(got, []contract.Reason{contract.InvalidAnnotation}) || !strings.Contains(plan.Reasons[0].Message, "container app: cpu stays: annotation workload-resizer.io/original-cpu.app is missing") {
+		t.Errorf("reasons %v", plan.Reasons)
+	}
+	s.do(t, plan)
+	p = s.wantSizes(t, "restored", p, "app 800m/1600m 1Gi/2Gi, second 1/2 1Gi/2Gi")
+	if len(p.Annotations) != len(recorded) {
+		t.Errorf("annotations %v, before %v", p.Annotations, recorded)
+	}
+	// It is neither taken for restored nor scaled again.
+	if again := s.planAs(t, p, "n4", restoring); again.Decision != Skip || again.Reasons[0].Code != contract.InvalidAnnotation {
+		t.Errorf("planned again: %v because of %v", again.Decision, again.Reasons)
+	}
+	s.do(t, s.planAs(t, p, "n4"))
+	s.wantSizes(t, "resumed", p, "app 800m/1600m 1Gi/2Gi, second 800m/1600m 1Gi/2Gi")
+}
+
+// restoresThePublished: a restore of what the published controller sized is stopped after
+// each of its writes.
+func (s *apiServer) restoresThePublished(t *testing.T) {
+	for writes := range 3 {
+		p := s.annotateAs(t, s.pod(t, guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi")
+		p = s.resizeAs(t, p, "published", amounts{"800m", "800m", "1Gi", "1Gi"})
+		p = s.annotateAs(t, p, "published", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
+		a, left := *s.actuator, writes
+		a.permit = func(*Plan) error {
+			if left--; left < 0 {
+				return &stoppedError{"this is a test"}
+			}
+			return nil
+		}
+		if _, err := a.carryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err == nil {
+			t.Fatalf("done after %d writes", writes)
+		}
+		s.do(t, s.planAs(t, s.get(t, p), "n4", restoring))
+		check(t, s.get(t, p), guaranteed)
+	}
+}
+
+// adoptsOnlyWhatTheySet: what only we resized keeps its original, whatever they did
+// beside it, and whenever.
+func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
+	adopt := func(p *Planner, _ *Snapshot) { p.External = AdoptExternal }
+	original := func(t *testing.T, p *corev1.Pod, which contract.Original, container, want string) {
+		t.Helper()
+		if got := p.Annotations[which.Key(container)]; got != want {
+			t.Errorf("annotation %s is %s, want %s", which.Key(container), got, want)
+		}
+	}
+	t.Run("at the minimum bound", func(t *testing.T) {
+		p := s.carryOut(t, s.pod(t, amounts{"10m", "20m", "1Gi", "2Gi"}, withSecond(burstable)), "n4")
+		p = s.setAs(t, p, "they", "app", "requests", "memory", "1536Mi")
+		s.do(t, s.planAs(t, p, "n4", adopt))
+		p = s.wantSizes(t, "adopted", p, "app 50m/51m 1536Mi/2Gi, second 800m/1600m 1Gi/2Gi")
+		original(t, p, contract.CPURequest, "app", "10m")
+		original(t, p, contract.CPURequest, "second", "1")
+		original(t, p, contract.MemoryRequest, "app", "1536Mi")
+		original(t, p, contract.MemoryLimit, "app", "2Gi")
+	})
+	t.Run("after a change of the node type", func(t *testing.T) {
+		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p = s.setAs(t, p, "they", "app", "limits", "memory", "3Gi")
+		s.do(t, s.planAs(t, p, "slow", adopt))
+		p = s.wantSizes(t, "adopted", p, "app 1250m/2500m 1Gi/3Gi")
+		original(t, p, contract.CPURequest, "app", "1")
+		original(t, p, contract.MemoryRequest, "app", "1Gi")
+		original(t, p, contract.MemoryLimit, "app", "3Gi")
+	})
+	t.Run("and knows it again when they set something else", func(t *testing.T) {
+		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p = s.setAs(t, p, "they", "app", "requests", "cpu", "600m")
+		s.do(t, s.planAs(t, p, "n4", adopt))
+		p = s.setAs(t, s.get(t, p), "they", "app", "requests", "memory", "1536Mi") // Their entry has a new time.
+		leave := s.planAs(t, p, "n4")
+		if leave.Decision != Skip || leave.Reasons[0].Message != "container app: memory stays as they set it" {
+			t.Errorf("left: %v because of %v", leave.Decision, leave.Reasons)
+		}
+		s.do(t, s.planAs(t, p, "n4", adopt))
+		p = s.get(t, p)
+		original(t, p, contract.CPURequest, "app", "750m")
+		s.do(t, s.planAs(t, p, "slow", adopt))
+		p = s.wantSizes(t, "on another ratio", p, "app 938m/2500m 1536Mi/2Gi")
+		for key := range p.Annotations {
+			if strings.HasPrefix(key, contract.AdoptedPrefix+"cpu") {
+				t.Errorf("the adopted cpu is not theirs any more, and %s is there", key)
+			}
+		}
+		// They set the same as once: that is not what was adopted.
+		p = s.setAs(t, p, "they", "app", "requests", "cpu", "600m")
+		if left := s.planAs(t, p, "slow"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it" {
+			t.Errorf("set again: %v because of %v", left.Decision, left.Reasons)
+		}
+	})
+}
+
+// sharesFields: who applies what a field has shares it.
+func (s *apiServer) sharesFields(t *testing.T) {
+	t.Run("the value that we set: it is ours", func(t *testing.T) {
+		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p = s.applyAs(t, p, "they", "app", "requests", "cpu", "800m")
+		s.do(t, s.planAs(t, p, "slow"))
+		s.wantSizes(t, "on another ratio", p, "app 1250m/2500m 1Gi/2Gi")
+	})
+	t.Run("the value that it was created with: it is the author's", func(t *testing.T) {
+		p := s.applyAs(t, s.pod(t, burstable), "they", "app", "requests", "cpu", "1")
+		p = s.carryOut(t, p, "n4")
+		s.wantSizes(t, "sized", p, "app 800m/1600m 1Gi/2Gi")
+	})
+	t.Run("another value: it is theirs", func(t *testing.T) {
+		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p = s.applyAs(t, p, "they", "app", "requests", "cpu", "700m")
+		if left := s.planAs(t, p, "n4"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it" {
+			t.Errorf("%v because of %v", left.Decision, left.Reasons)
+		}
+	})
+}

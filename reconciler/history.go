@@ -43,7 +43,9 @@ const (
 	unknown setter = iota
 	// another: neither we nor who created the pod.
 	another
-	// us, or a controller that keeps the same annotations.
+	// predecessor: another controller that keeps the same annotations.
+	predecessor
+	// us: the reconciler.
 	us
 	// author: the amount is as the pod was created, or restored.
 	author
@@ -101,8 +103,10 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 			// Whoever it was.
 		case m.Subresource != resizeSubresource:
 			return author, "" // Only a pod's creation sets amounts without it.
-		case m.Manager == contract.FieldManager || h.keepsOurAnnotations(m.Manager):
+		case m.Manager == contract.FieldManager:
 			by = us
+		case h.keepsOurAnnotations(m.Manager):
+			by = max(by, predecessor)
 		case by == unknown:
 			by, name = another, m.Manager
 		}

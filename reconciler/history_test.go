@@ -83,7 +83,7 @@ var asPublished = managedBy(asMade, managed("published", "resize", 10), managed(
 func TestWhoSetAnAmount(t *testing.T) {
 	const request, limit = contract.CPURequest, contract.CPULimit
 	originals := contract.OriginalPrefix + "cpu.app"
-	author, us, another, unknown := author, us, another, unknown
+	author, us, another, unknown, predecessor := author, us, another, unknown, predecessor
 	ours := func(seconds int, which ...contract.Original) metav1.ManagedFieldsEntry {
 		return resizeBy(contract.FieldManager, seconds, which...)
 	}
@@ -107,10 +107,10 @@ func TestWhoSetAnAmount(t *testing.T) {
 		{name: "another, whatever the times say", entries: entries(asMade, ours(9, request), resizeBy("they", 6, limit)), request: us, limit: another, by: "they"},
 		{name: "us, where another agrees with us", entries: entries(asMade, ours(5, request), applied), request: us, limit: author},
 		{name: "the author, where another agrees with him", entries: entries(made, applied), request: author, limit: author},
-		{name: "another controller with our annotations is us", entries: entries(asMade, resizeBy("published", 5, request, limit), managed("published", "", 5, contract.AppliedAt, originals)), request: us, limit: us},
-		{name: "so it is once we have applied in its place, and vouch for it", entries: entries(asMade, resizeBy("published", 5, limit), managed("published", "", 5, originals), ours(8, request), managed(contract.FieldManager, "", 9, contract.AppliedAt, contract.OriginalsBy)), request: us, limit: us},
+		{name: "another controller with our annotations", entries: entries(asMade, resizeBy("published", 5, request, limit), managed("published", "", 5, contract.AppliedAt, originals)), request: predecessor, limit: predecessor},
+		{name: "so it is once we have applied in its place, and vouch for it", entries: entries(asMade, resizeBy("published", 5, limit), managed("published", "", 5, originals), ours(8, request), managed(contract.FieldManager, "", 9, contract.AppliedAt, contract.OriginalsBy)), request: us, limit: predecessor},
 		{name: "not if another vouches for it", entries: entries(asMade, resizeBy("published", 5, limit), managed("published", "", 5), managed("kubectl-edit", "", 9, contract.OriginalsBy)), request: author, limit: another, by: "published"},
-		{name: "another one after that is another", entries: entries(asMade, managed("published", "", 5, contract.AppliedAt, originals), resizeBy("published", 5, request), resizeBy("they", 6, limit)), request: us, limit: another, by: "they"},
+		{name: "another one after that is another", entries: entries(asMade, managed("published", "", 5, contract.AppliedAt, originals), resizeBy("published", 5, request), resizeBy("they", 6, limit)), request: predecessor, limit: another, by: "they"},
 		{name: "who says that he applied what another resized is not us", entries: entries(asMade, resizeBy("they", 5, request, limit), managed("kubectl-edit", "", 9, contract.AppliedAt)), request: another, limit: another, by: "they"},
 		{name: "what was merged into one entry is anybody's", entries: entries(managed(ancientChanges, resizeSubresource, 3, "restartPolicy")), request: unknown, limit: unknown},
 		{name: "but not what is recorded beside it", entries: entries(made, managed(ancientChanges, "", 3)), request: author, limit: author},

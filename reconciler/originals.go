@@ -116,9 +116,9 @@ func (o *originals) amount(c *ContainerPlan, r *measure) (sizing.Amount, standin
 		return original, request.besides(limit)
 	case request.claim != scales:
 		return original, request.standing
-	case limit.missing && request.recorded && current.Limit == current.Request:
-		// Perhaps set so by the published controller: not known to be what the
-		// author wrote, and so not recorded.
+	case limit.missing && request.recorded && current.Limit == current.Request && (limit.by == predecessor || o.history.vouched != ""):
+		// The published controller sets them equal and records no limit: this is not
+		// known to be what the author wrote, and so not recorded either.
 		original.Limit = original.Request
 		return original, standing{adopted: request.adopted}
 	case limit.missing:
@@ -140,6 +140,8 @@ type part struct {
 	// recorded says that it is from an annotation, missing that there is none though
 	// there should be.
 	recorded, missing bool
+	// by set the amount that the container has.
+	by setter
 }
 
 // besides returns the standing of a resource of which somebody else set the
@@ -188,7 +190,7 @@ func (o *originals) part(c *ContainerPlan, which contract.Original, current int6
 		c.record(which)
 		return part{original: current}
 	}
-	return part{missing: true, standing: standing{claim: lost, why: fmt.Sprintf("annotation %s is missing although the pod was resized: it was lost, or what it is about came after the author", which.Key(c.Name))}}
+	return part{by: by, missing: true, standing: standing{claim: lost, why: fmt.Sprintf("annotation %s is missing although the pod was resized: it was lost, or what it is about came after the author", which.Key(c.Name))}}
 }
 
 // compare has an original recorded that is not there yet, or is wrong.

@@ -13,8 +13,8 @@ import (
 
 // asMadeWith is a pod whose creator has all amounts in the API server's record.
 func asMadeWith(p *corev1.Pod) {
-	p.ManagedFields = owning(nil, &corev1.Pod{Spec: corev1.PodSpec{Containers: nameless(p.Spec.Containers), InitContainers: nameless(p.Spec.InitContainers)}}, p, "kube-controller-manager", "", 0)
-	p.ManagedFields[0].FieldsV1.GetRawBytes()[0] |= byte(creation)
+	creator := []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", FieldsV1: deeds[creation]}}
+	p.ManagedFields = owning(creator, &corev1.Pod{Spec: corev1.PodSpec{Containers: nameless(p.Spec.Containers), InitContainers: nameless(p.Spec.InitContainers)}}, p, "kube-controller-manager", "", 0)
 }
 
 func nameless(containers []corev1.Container) []corev1.Container {

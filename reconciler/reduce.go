@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -52,10 +53,23 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 		}
 		if still, _ := p.objection(s, now); still == nil {
 			p.partial = veto.Reason
-			p.because(veto.Reason, veto.Message+"; the rest is resized")
+			p.because(veto.Reason, veto.Message+p.without(full))
 			return nil
 		}
 	}
 	p.Containers = full
 	return veto
+}
+
+// without names what a plan leaves out of those sizes.
+func (p *Plan) without(full []ContainerPlan) string {
+	var left []string
+	for i := range p.Containers {
+		for _, r := range measures {
+			if c := &p.Containers[i]; *r.of(&c.Desired) != *r.of(&full[i].Desired) {
+				left = append(left, "container "+c.Name+": "+r.name)
+			}
+		}
+	}
+	return "; the rest is resized without " + strings.Join(left, ", ")
 }

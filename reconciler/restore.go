@@ -36,6 +36,13 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	if plan.differs() {
 		plan.Decision = Resize
 		if veto := plan.agree(s, progress{}); veto != nil {
+			for i := range plan.Containers {
+				for _, r := range measures {
+					if c := &plan.Containers[i]; *r.of(&c.Desired) != *r.of(&c.Current) {
+						plan.because(veto.Reason, fmt.Sprintf("container %s: %s stays", c.Name, r.name))
+					}
+				}
+			}
 			plan.because(veto.Reason, veto.Message)
 			plan.leaveAlone()
 		}
@@ -76,8 +83,10 @@ func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {
 	case s.claim == lost:
 		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, s.why))
 	case s.claim == limitStays:
-		*r.of(&c.Desired) = s.settle(present, original)
-		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, it came after the other originals or its own got lost", c.Name, r.name))
+		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, which came after the author, or whose original got lost", c.Name, r.name))
+		if present.Request != present.Limit { // What is equal keeps the QoS class.
+			*r.of(&c.Desired) = s.settle(present, original)
+		}
 	}
 }
 

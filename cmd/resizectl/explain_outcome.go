@@ -47,6 +47,8 @@ func (f *facts) doneStep(p painter) string {
 	switch {
 	case f.resizeErr != nil:
 		return "Done: what was done to the pod cannot be told: " + whyUnknown(f.resizeErr)
+	case f.resize == nil && f.because("Restored"):
+		return "Done: " + oneLine(f.messageOf("Restored")) + "."
 	case f.resize == nil:
 		return "Done: the pod was not sized yet."
 	}

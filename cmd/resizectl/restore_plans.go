@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -98,7 +99,7 @@ func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *work
 // untouched are the reasons of pods that have nothing of ours on them, or not
 // for long.
 var untouched = map[string]bool{
-	"Restored": true, "Terminating": true,
+	"Restored": true, "Terminating": true, "Finished": true,
 }
 
 // unrestored says why a pod is not restored, empty if it is or need not be. done
@@ -122,7 +123,11 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 	if untouched[reasons[0].GetCode()] {
 		return ""
 	}
-	return reasonText(reasons[0])
+	texts := make([]string, len(reasons))
+	for i, reason := range reasons {
+		texts[i] = reasonText(reason)
+	}
+	return strings.Join(texts, "; ")
 }
 
 // print prints the plans as "resizectl plan" does.

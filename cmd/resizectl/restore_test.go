@@ -69,7 +69,7 @@ func TestRestore(t *testing.T) {
 		{"every pod, for a time", restoring(1), []string{"-A", "--yes", "--for", "1h", "-o", "json"},
 			"restore-all.json", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: everything, Ttl: durationpb.New(time.Hour)}},
 		{"what cannot be restored is listed", restoring(1, asCreated(), unsteady()), []string{"-A", "--yes"},
-			"restore-veto.table", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything}},
+			"restore-veto.table", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything}},
 		{"what is not done in time is listed", restoring(ever), []string{web().GetPod(), "--timeout", "2s"},
 			"restore-late.table", "not restored: default/web-6d4cf56db6-x2x7p: it is not done yet: BoundsClamped: the cpu request of proxy is 50m, the least that is configured, instead of 48m\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: pod}},
 		{"without waiting", restoring(ever), []string{web().GetPod(), "--wait=false", "--for", "1h"},
@@ -79,7 +79,7 @@ func TestRestore(t *testing.T) {
 		{"a dry run of what is restored", restoring(1, asCreated()), []string{"-A", "--dry-run"},
 			"restore-dry-run-none.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
 		{"a dry run lists what cannot be restored", restoring(ever, unsteady()), []string{"-A", "--dry-run", "-o", "yaml"},
-			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
+			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"restore", "--server", serve(t, tc.server)}, tc.args...)...)

@@ -66,7 +66,11 @@ func trimHistory(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 			fields = readFacts(m.FieldsV1.GetRawBytes(), pod)
 		}
 		if fields != nil || m.Subresource == resizeSubresource || m.Manager == ancientChanges {
-			kept = append(kept, metav1.ManagedFieldsEntry{Manager: m.Manager, Subresource: m.Subresource, Time: m.Time, FieldsV1: fields})
+			trimmed := metav1.ManagedFieldsEntry{Manager: m.Manager, Subresource: m.Subresource, Time: m.Time, FieldsV1: fields}
+			if m.Operation == metav1.ManagedFieldsOperationApply {
+				trimmed.Operation = m.Operation
+			}
+			kept = append(kept, trimmed)
 		}
 	}
 	return kept

@@ -41,6 +41,8 @@ type setter int
 const (
 	// unknown: the record does not say, as it was cut or reset.
 	unknown setter = iota
+	// agreeing: another, who may but agree with the author. It is never returned.
+	agreeing
 	// another: neither we nor who created the pod.
 	another
 	// predecessor: another controller that keeps the same annotations.
@@ -87,32 +89,39 @@ func historyOf(pod *corev1.Pod) history {
 }
 
 // setterOf returns who set an amount of the i-th container, and the name of another
-// manager. Managers that apply (server-side apply) the value that a field has
-// share the field, which says that they agree and not who was first: shared
-// with the author it is as created, shared with us it is ours.
+// manager. An update takes a field from all others, so that who updated an amount
+// last is the only one in the record who ever did. Managers that apply (server-side
+// apply) the value that a field has share it, which says that they agree and not who
+// was first: shared with the author it is as created, shared with us it is ours.
 func (h *history) setterOf(i int, which contract.Original) (setter, string) {
-	by, name, owned := unknown, "", false
+	by, name, made, owned := unknown, "", false, false
 	for k := range h.entries {
 		m := &h.entries[k]
 		if !factsOf(m).setsAmount(i, which) {
 			continue
 		}
 		owned = true
+		agrees := m.Operation == metav1.ManagedFieldsOperationApply
 		switch {
 		case m.Manager == ancientChanges:
 			// Whoever it was.
 		case m.Subresource != resizeSubresource:
-			return author, "" // Only a pod's creation sets amounts without it.
+			made = true // Only a pod's creation sets amounts without it.
 		case m.Manager == contract.FieldManager:
 			by = us
 		case h.keepsOurAnnotations(m.Manager):
 			by = max(by, predecessor)
-		case by == unknown:
-			by, name = another, m.Manager
+		case by == unknown || by == agreeing && !agrees:
+			if by, name = another, m.Manager; agrees {
+				by = agreeing
+			}
 		}
 	}
-	if !owned && h.created {
+	switch {
+	case made && (by == unknown || by == agreeing), !owned && h.created:
 		return author, "" // A restore gives back the field, too.
+	case by == agreeing:
+		return another, name
 	}
 	return by, name
 }

@@ -50,7 +50,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}, []string{"result", "reason"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_api_writes_total",
-			Help: "Writes to pods, by step (originals, resize, applied, record, putBack, restore, clean, preview) and HTTP status code (0 if there was no answer).",
+			Help: "Writes to pods, by step (originals, resize, applied, record, infeasible, putBack, restore, clean, preview) and HTTP status code (0 if there was no answer).",
 		}, []string{"step", "code"}),
 		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "workload_resizer_pods",

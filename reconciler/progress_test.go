@@ -23,6 +23,51 @@ func said(kind corev1.PodConditionType, reason string, generation int64, seconds
 
 var sizedForN4 = annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4")
 
+// seen is the generation that the kubelet has seen.
+func seen(generation int64) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 5, generation }
+}
+
+func TestTimeAloneEndsWhatAKubeletSays(t *testing.T) {
+	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
+	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
+	for _, tc := range []struct {
+		name     string
+		says     func(*corev1.Pod)
+		nodeType string
+		at       time.Time
+		decision Decision
+		reason   contract.Reason
+		again    time.Time
+	}{
+		{"in progress, it is given five minutes", said(progress, "", 5, 20), "big", at(20).Add(patience - time.Second), Skip, contract.ResizeInProgress, at(20).Add(patience)},
+		{"not more", said(progress, "", 5, 20), "big", at(20).Add(patience), Resize, "", time.Time{}},
+		{"which does not make it done", said(progress, "", 5, 20), "n4", at(20).Add(patience), Align, contract.ResizeInProgress, time.Time{}},
+		{"what a kubelet without generations said before our resize does not count yet", said(pending, "Infeasible", 0, 7), "n4", at(20), Align, contract.AlreadyAligned, at(10).Add(lookedAt)},
+		{"but when it must have looked, though its clock is behind", said(pending, "Infeasible", 0, 7), "n4", at(10).Add(lookedAt), Resize, contract.ResizeInfeasible, time.Time{}},
+		{"one of which the clock is right counts at once", said(pending, "Infeasible", 0, 9), "n4", at(12), Resize, contract.ResizeInfeasible, time.Time{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := pod(sized, tc.says, sizedForN4, asResized, withStatus(guaranteed, guaranteed))
+			s := snapshotOf(t, p, node(tc.nodeType))
+			s.Now = tc.at
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			plan := planner.Plan(s)
+			reason := contract.Reason("")
+			if len(plan.Reasons) > 0 {
+				reason = plan.Reasons[0].Code
+			}
+			if plan.Decision != tc.decision || reason != tc.reason || !plan.again.Equal(tc.again) {
+				t.Errorf("%v because of %v, again at %v; want %v because of %q, %v", plan.Decision, plan.Reasons, plan.again, tc.decision, tc.reason, tc.again)
+			}
+			s.Restore = true
+			if plan := planner.Plan(s); plan.Decision != Resize || plan.Containers[0].Desired != guaranteed.container() {
+				t.Errorf("a restore does not wait: %v because of %v", plan.Decision, plan.Reasons)
+			}
+		})
+	}
+}
+
 func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
 	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
@@ -41,6 +86,9 @@ func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 		{"of one that waits no more is asked", []func(*corev1.Pod){said(pending, "Deferred", 5, 20)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
 		{"less than what waits may be asked", []func(*corev1.Pod){said(pending, "Deferred", 5, 20)}, "big", Resize, nil},
 		{"what is infeasible is replaced", []func(*corev1.Pod){said(pending, "Infeasible", 5, 20)}, "big", Resize, nil},
+		{"what it said before counts on once it has seen the spec, as not every change is a resize", []func(*corev1.Pod){said(progress, "Error", 4, 20), seen(5)}, "n4", Align, []contract.Reason{contract.ResizeError}},
+		{"so does what waits", []func(*corev1.Pod){said(pending, "Deferred", 4, 20), seen(5)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
+		{"nothing is pending that it has allocated", []func(*corev1.Pod){said(pending, "Infeasible", 5, 20), withStatus(sized, sized)}, "n4", Align, []contract.Reason{contract.AlreadyAligned}},
 		{"what it said of sizes before counts no more", []func(*corev1.Pod){said(progress, "", 4, 20)}, "big", Resize, nil},
 		{"nor without generations, if it said so before our resize", []func(*corev1.Pod){said(progress, "", 0, 7)}, "big", Resize, nil},
 		{"without generations, what it said since counts", []func(*corev1.Pod){said(progress, "", 0, 10)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
@@ -71,9 +119,6 @@ func withStatus(allocated, resources amounts) func(*corev1.Pod) {
 
 func TestAResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
 	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
-	seen := func(generation int64) func(*corev1.Pod) {
-		return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 5, generation }
-	}
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod

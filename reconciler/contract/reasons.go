@@ -65,8 +65,8 @@ const (
 	NodeTypeUnlabelled Reason = "NodeTypeUnlabelled"
 	// UnknownNodeType: the node's type has no ratio.
 	UnknownNodeType Reason = "UnknownNodeType"
-	// InvalidAnnotation: an annotation of the contract cannot be read, so the
-	// originals are not known.
+	// InvalidAnnotation: an original is missing, cannot be read or cannot be
+	// believed.
 	InvalidAnnotation Reason = "InvalidAnnotation"
 	// QOSClassChange: the resize would change the pod's QoS class, which the
 	// API server forbids.
@@ -89,7 +89,7 @@ const (
 	QuotaExceeded Reason = "QuotaExceeded"
 	// ActiveVPA: a VerticalPodAutoscaler sizes the same workload.
 	ActiveVPA Reason = "ActiveVPA"
-	// ExternallyResized: somebody else resized the pod.
+	// ExternallyResized: somebody else set a size of the pod.
 	ExternallyResized Reason = "ExternallyResized"
 	// Paused: resizing is paused here.
 	Paused Reason = "Paused"
@@ -109,7 +109,8 @@ const (
 const (
 	// RestartRequired: a resource's resizePolicy would restart the container.
 	RestartRequired Reason = "RestartRequired"
-	// MemoryLimitKept: this cluster does not let memory limits shrink.
+	// MemoryLimitKept: the API server or the node's kubelet does not let memory
+	// limits shrink safely.
 	MemoryLimitKept Reason = "MemoryLimitKept"
 )
 
@@ -150,8 +151,8 @@ var reasons = []Info{
 	{ResizeActuated, Silent, "The containers run with what the pod asks for."},
 	{ResizeInProgress, Silent, "The node has taken the resize on and is not done."},
 	{ResizeDeferred, Normal, "The node has no room for the resize now; it tries again by itself."},
-	{ResizeInfeasible, Warning, "The node can never carry the resize out; the pod is put back, and left alone until the pod, its node or its ratio changes."},
-	{ResizeError, Warning, "The node fails to carry the resize out; what blocks the pod is put back, and left alone until the pod, its node or its ratio changes."},
+	{ResizeInfeasible, Warning, "The node can never carry the resize out; the pod is put back, and the same is tried again when the pod, its node or its ratio changes, or after a day."},
+	{ResizeError, Warning, "The node fails to carry the resize out; what blocks the pod is put back, and tried again after growing pauses."},
 	{NotScheduled, Silent, "The pod has no node yet."},
 	{NotOwned, Silent, "The pod has no controller of a kind that is resized (`--owner-kinds`)."},
 	{OptedOut, Silent, "The pod carries `workload-resizer.io/skip: \"true\"`."},
@@ -165,7 +166,7 @@ var reasons = []Info{
 	{NodeNotFound, Silent, "The pod's node is not known."},
 	{NodeTypeUnlabelled, Warning, "No label of the node tells its type."},
 	{UnknownNodeType, Warning, "The node's type has no ratio."},
-	{InvalidAnnotation, Warning, "An annotation of the contract cannot be read, so the originals are not known."},
+	{InvalidAnnotation, Warning, "An original is missing, cannot be read or cannot be believed; what it is about is left as it is."},
 	{QOSClassChange, Warning, "The resize would change the pod's QoS class, which the API server forbids."},
 	{PodLevelResources, Warning, "The pod has resources as a whole (`spec.resources`), which decide instead of those of its containers."},
 	{ResourceClaims, Warning, "The API server refuses every resize of a pod whose containers use resource claims."},
@@ -174,12 +175,12 @@ var reasons = []Info{
 	{LimitRangeViolation, Warning, "A LimitRange of the namespace refuses the sizes, or would add requests or limits of its own to them."},
 	{QuotaExceeded, Warning, "A ResourceQuota of the namespace has no room for the increase; it is tried again when there is."},
 	{ActiveVPA, Normal, "A VerticalPodAutoscaler sizes the same workload, and two would fight."},
-	{ExternallyResized, Normal, "Somebody else resized the pod (`--externally-resized` says what then)."},
+	{ExternallyResized, Normal, "Somebody else set a size of the pod, which stays (`--externally-resized` says what then)."},
 	{Paused, Silent, "Resizing is paused here (`resizectl resume` ends that)."},
 	{HPAUtilization, Silent, "A HorizontalPodAutoscaler scales the workload by utilisation, which is a share of the requests: it sees a higher one after a decrease, a lower one after an increase."},
 	{AnnotationIgnored, Warning, "An annotation with an original contradicts the pod's spec; the spec counts."},
 	{RestartRequired, Normal, "A resource is left as it is because its resizePolicy would restart the container."},
-	{MemoryLimitKept, Normal, "A memory limit is left as it is because this cluster does not let it shrink."},
+	{MemoryLimitKept, Normal, "A memory limit is left as it is because the API server or the node's kubelet (before Kubernetes 1.34) does not let it shrink safely."},
 	{InvalidConfig, Warning, "On the ConfigMap: its content was rejected and the last good one is kept."},
 }
 

@@ -1,0 +1,113 @@
+package reconciler
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// booted is a node that runs a kubelet since a boot.
+func booted(kubelet, boot string) *corev1.Node {
+	n := node("n4")
+	n.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: kubelet, BootID: boot}
+	return n
+}
+
+func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
+	said := answer{start, "v1.36.3/boot-1", staticCPU}
+	for _, tc := range []struct {
+		name  string
+		text  string
+		node  *corev1.Node
+		after time.Duration
+		want  bool
+	}{
+		{"by its own words", said.String(), booted("v1.36.3", "boot-1"), time.Hour, true},
+		{"nearly a day later", said.String(), booted("v1.36.3", "boot-1"), infeasibleFor - time.Second, true},
+		{"not more than an hour after that", said.String(), booted("v1.36.3", "boot-1"), infeasibleFor + time.Hour, false},
+		{"not once it has booted", said.String(), booted("v1.36.3", "boot-2"), time.Hour, false},
+		{"not by another kubelet", said.String(), booted("v1.36.4", "boot-1"), time.Hour, false},
+		{"not what depends on the amounts", answer{start, "v1.36.3/boot-1", "Node didn't have enough capacity: cpu"}.String(), booted("v1.36.3", "boot-1"), time.Hour, false},
+		{"not what cannot be read", "yesterday v1.36.3/boot-1 " + staticCPU, booted("v1.36.3", "boot-1"), time.Hour, false},
+		{"not what is not there", "", booted("v1.36.3", "boot-1"), time.Hour, false},
+		{"not by a node that is not known", said.String(), nil, time.Hour, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			all := newAnswers()
+			all.hear(pod(guaranteed, annotated("infeasible", tc.text)))
+			messages, until := all.of(tc.node, "another", start.Add(tc.after))
+			if got := len(messages) == 1; got != tc.want || got && (messages[0] != staticCPU || until.Before(start.Add(infeasibleFor)) || until.After(start.Add(infeasibleFor+time.Hour))) {
+				t.Errorf("%q until %v, want %v", messages, until, tc.want)
+			}
+			if tc.node == nil {
+				return
+			}
+			all.forget(tc.node.Name)
+			if messages, _ := all.of(tc.node, "another", start); messages != nil {
+				t.Errorf("of a node that is gone: %v", messages)
+			}
+		})
+	}
+}
+
+func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
+	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	refused := said(corev1.PodResizePending, "Infeasible", 5, 20)
+	refusedPod := pod(sized, withStatus(guaranteed, guaranteed), refused, sizedForN4, asResized)
+	refusedPod.Status.Conditions[0].Message = staticCPU
+	s := snapshotOf(t, refusedPod, booted("v1.36.3", "boot-1"))
+	s.Now = start.Add(time.Minute)
+	plan := planner.Plan(s)
+	if plan.kind != putBack || plan.infeasible != "2026-11-21T00:01:00Z v1.36.3/boot-1 "+staticCPU {
+		t.Fatalf("%v because of %v, and records %q", plan.Decision, plan.Reasons, plan.infeasible)
+	}
+	// Stopped between its two writes, it does not write the first again.
+	recorded := refusedPod.DeepCopy()
+	annotated("infeasible", plan.infeasible)(recorded)
+	s.Pod, s.Now = recorded, start.Add(2*time.Minute)
+	if again := planner.Plan(s); again.kind != putBack || again.infeasible != "" {
+		t.Errorf("stopped and planned again: %v, and records %q", again.Decision, again.infeasible)
+	}
+	// Another pod of the node, in another process.
+	all := newAnswers()
+	all.hear(recorded)
+	other := snapshotOf(t, pod(guaranteed, asCreated), s.Around.Node)
+	other.Now = start.Add(time.Hour)
+	other.Around.Infeasible, other.InfeasibleUntil = all.of(s.Around.Node, "other", other.Now)
+	plan = planner.Plan(other)
+	if plan.Decision != Skip || plan.Reasons[0].Code != contract.ResizeInfeasible || !plan.again.Equal(other.InfeasibleUntil) {
+		t.Errorf("%v because of %v, again at %v", plan.Decision, plan.Reasons, plan.again)
+	}
+	// Once it counts no more, the next record takes the annotation away.
+	recorded.Status.Conditions = nil
+	s.Now = start.Add(2 * infeasibleFor)
+	if plan := planner.Plan(s); plan.record(s.Now)[contract.Infeasible] != nil || !plan.feasible {
+		t.Errorf("two days later: %v because of %v", plan.Decision, plan.Reasons)
+	}
+}
+
+func TestRefusalsOutlastAChangeOfLeaders(t *testing.T) {
+	l := newLedger(testMetrics())
+	plan := &Plan{kind: putBack, Decision: Resize, wanted: "this", Reasons: []Reason{{contract.ResizeError, "below usage"}}}
+	// A replica that does not lead sees it twice before the leader puts the pod back.
+	l.refusedBy(plan, start)
+	l.refusedBy(plan, start.Add(time.Second))
+	l.beginAnew()
+	refused, left := l.refusal(plan.Pod, plan.UID, start.Add(time.Second))
+	if refused == nil || !refused.waiting || refused.again || left != firstRefusal-time.Second {
+		t.Fatalf("%+v for %v", refused, left)
+	}
+	if refused, left := l.refusal(plan.Pod, plan.UID, start.Add(firstRefusal)); !refused.again || left != 0 {
+		t.Errorf("what fails is tried again after the pause: %+v, %v", refused, left)
+	}
+	for range 20 {
+		l.succeeded(plan, "1", start)
+	}
+	if _, left := l.refusal(plan.Pod, plan.UID, start); left != longRefusal {
+		t.Errorf("the pause has grown to %v", left)
+	}
+}

@@ -14,7 +14,7 @@ import (
 // holdBack takes out of a plan what cannot be changed without a restart, or not
 // at all, and leaves the rest.
 func (p *Planner) holdBack(plan *Plan, s *Snapshot) {
-	keepsLimits, kept := p.keepsMemoryLimits(s.Around.Node), false
+	kept := false
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		for _, r := range measures {
@@ -23,7 +23,7 @@ func (p *Planner) holdBack(plan *Plan, s *Snapshot) {
 				plan.because(contract.RestartRequired, fmt.Sprintf("container %s: %s stays, its resizePolicy is RestartContainer", c.Name, r.name))
 			}
 		}
-		if keepsLimits && c.Desired.Memory.Limit < c.Current.Memory.Limit {
+		if c.Desired.Memory.Limit < c.Current.Memory.Limit && p.keepsMemoryLimits(s.Around.Node) {
 			c.Desired.Memory.Limit = c.Current.Memory.Limit
 			kept = true
 			plan.because(contract.MemoryLimitKept, fmt.Sprintf("container %s: memory limit stays %s", c.Name, sizing.MemoryText(c.Current.Memory.Limit)))

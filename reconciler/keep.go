@@ -68,23 +68,18 @@ func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool
 // the node refuses, so that the spec does not lie and nothing else of the pod
 // stays blocked. It returns false if there is nothing of ours to take back.
 func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) bool {
-	if !plan.sized {
+	if !plan.sized || now.code != contract.ResizeInfeasible && now.code != contract.ResizeError {
 		return false
 	}
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		back, status := c.Current, c.status(s.Pod)
-		switch now.code {
-		case contract.ResizeInfeasible:
+		if now.code == contract.ResizeInfeasible {
 			back = allocated(c.Current, status)
-		case contract.ResizeError:
+		} else if has := inForce(c.Current, status); has.Memory.Limit > c.Current.Memory.Limit {
 			// The kubelet does not get past a memory limit that is below what
 			// the container uses.
-			if has := inForce(c.Current, status); has.Memory.Limit > c.Current.Memory.Limit {
-				back.Memory = has.Memory
-			}
-		default:
-			return false
+			back.Memory = has.Memory
 		}
 		for _, r := range measures {
 			if c.standings[r.index].ours() {

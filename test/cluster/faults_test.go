@@ -223,6 +223,7 @@ func TestUpRefuses(t *testing.T) {
 	})
 	for _, test := range []struct{ flag, value string }{
 		{"--nodes", "n4"},
+		{"--nodes", "n4=1:kubelet=1.99.0"},
 		{"--node-cpu", "0"},
 		{"--node-memory", "63Mi"},
 		{"--node-memory", "much"},

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/version"
+	componentversion "k8s.io/component-base/version"
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/lifecycle"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
@@ -29,9 +31,18 @@ func newUpCommand() *cobra.Command {
 		Long: `Bring a cluster up and wait until all of it is ready.
 
 The path of its kubeconfig is the one line on stdout. The cluster goes on
-running until it is taken down, or until its owner ends.`,
+running until it is taken down, or until its owner ends.
+
+Nodes may differ: options follow a count, each after a colon. Nodes of a type
+that is listed again, with other options, are numbered on.
+
+  cpu-manager=static  the kubelet refuses to change the CPUs of Guaranteed pods
+  kubelet=VERSION     the kubelet says that it has this older version, and has
+                      only the features which that has by default; otherwise its
+                      code is that of the cluster's version`,
 		Example: `  testcluster up --dir /tmp/c --nodes n2d=2,n4=2,c3=2
-  testcluster up --dir /tmp/c --nodes n4=1,=1 --node-cpu 4 --node-memory 8Gi --owner $$`,
+  testcluster up --dir /tmp/c --nodes n4=1,=1 --node-cpu 4 --node-memory 8Gi --owner $$
+  testcluster up --dir /tmp/c --nodes n4=2,n4=1:cpu-manager=static,c3=1:kubelet=1.33.13`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := complete(&options, nodes, memory); err != nil {
@@ -53,7 +64,7 @@ running until it is taken down, or until its owner ends.`,
 	}
 	addDirFlag(command, &options.Dir)
 	flags := command.Flags()
-	flags.StringVar(&nodes, "nodes", "", "nodes as TYPE=COUNT,…, called TYPE-0, TYPE-1, …; an empty TYPE makes nodes without a type, called node-0, …; none means the control plane alone")
+	flags.StringVar(&nodes, "nodes", "", "nodes as TYPE=COUNT[:OPTION]…,…, called TYPE-0, TYPE-1, …; an empty TYPE makes nodes without a type, called node-0, …; none means the control plane alone")
 	flags.IntVar(&options.NodeCPU, "node-cpu", 8, "cores of each node")
 	flags.StringVar(&memory, "node-memory", "32Gi", "memory of each node")
 	flags.StringVar(&options.NodeLabel, "node-label", "cloud.google.com/machine-family", "key of the label that holds a node's type")
@@ -67,7 +78,9 @@ running until it is taken down, or until its owner ends.`,
 // complete reads and checks what the flags say.
 func complete(options *lifecycle.Options, nodes, memory string) error {
 	var err error
-	if options.Nodes, err = state.ParseNodes(nodes); err != nil {
+	// The API server's, and a kubelet's that does not emulate another.
+	kubernetes := version.MustParseGeneric(componentversion.Get().GitVersion)
+	if options.Nodes, err = state.ParseNodes(nodes, kubernetes); err != nil {
 		return err
 	}
 	quantity, err := resource.ParseQuantity(memory)

@@ -251,8 +251,10 @@ func sameResources(got *corev1.ResourceRequirements, want corev1.ResourceRequire
 	return nil
 }
 
-func awaitCondition(t *testing.T, client kubernetes.Interface, pod string, conditionType corev1.PodConditionType, reason string) {
+// awaitCondition waits for a condition that is true for the reason given, and returns it.
+func awaitCondition(t *testing.T, client kubernetes.Interface, pod string, conditionType corev1.PodConditionType, reason string) corev1.PodCondition {
 	t.Helper()
+	var found corev1.PodCondition
 	eventually(t, 30*time.Second, func(ctx context.Context) error {
 		pod, err := client.CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
 		if err != nil {
@@ -260,9 +262,11 @@ func awaitCondition(t *testing.T, client kubernetes.Interface, pod string, condi
 		}
 		for _, condition := range pod.Status.Conditions {
 			if condition.Type == conditionType && condition.Status == corev1.ConditionTrue && condition.Reason == reason {
+				found = condition
 				return nil
 			}
 		}
 		return fmt.Errorf("there is no %s/%s in %v", conditionType, reason, pod.Status.Conditions)
 	})
+	return found
 }

@@ -33,8 +33,10 @@ type Options struct {
 	// Dir is the cluster's directory. A leftover of a cluster that crashed
 	// there is cleaned up.
 	Dir string
-	// Nodes are the nodes as TYPE=COUNT,…, e.g. "n2d=2,n4=2"; an empty TYPE
-	// makes nodes without a type; "" is the control plane alone.
+	// Nodes are the nodes as TYPE=COUNT[:OPTION]…,…, e.g. "n2d=2,n4=2"; an empty
+	// TYPE makes nodes without a type; "" is the control plane alone. The options
+	// are "cpu-manager=static" and, for older kubelets, "kubelet=VERSION", as
+	// testcluster's help explains them.
 	Nodes string
 	// NodeCPU is in cores, per node.
 	NodeCPU int

@@ -7,15 +7,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// withCondition sets a condition. Its time is when its status last changed.
-func withCondition(conditions []corev1.PodCondition, set corev1.PodCondition) []corev1.PodCondition {
-	set.LastTransitionTime = metav1.Now().Rfc3339Copy()
+// withCondition sets a condition. Its time is when its status or reason last changed;
+// when it was probed is written along with what is new, as kubelets do.
+func withCondition(conditions []corev1.PodCondition, set corev1.PodCondition, now metav1.Time) []corev1.PodCondition {
+	set.LastTransitionTime = now
 	i := indexOf(conditions, set.Type)
 	if i < 0 {
 		return append(conditions, set)
 	}
-	if conditions[i].Status == set.Status {
-		set.LastTransitionTime = conditions[i].LastTransitionTime
+	if old := conditions[i]; old.Status == set.Status && old.Reason == set.Reason {
+		set.LastTransitionTime = old.LastTransitionTime
+		if old.Message == set.Message && old.ObservedGeneration == set.ObservedGeneration {
+			set.LastProbeTime = old.LastProbeTime
+		}
 	}
 	conditions[i] = set
 	return conditions

@@ -9,7 +9,7 @@ const (
 	// Actuated is a resize that is done: allocatedResources and resources of
 	// the containers' statuses are the spec's.
 	Actuated Result = ""
-	// InProgress is one that is allocated and not done yet.
+	// InProgress is one that is allocated and not done yet, if ever.
 	InProgress Result = "InProgress"
 	// Error is one that is allocated and cannot be done.
 	Error Result = corev1.PodReasonError
@@ -22,7 +22,8 @@ const (
 // Outcome is what a node says of a resize.
 type Outcome struct {
 	Result Result
-	// Message is the condition's, for what is not Actuated.
+	// Message is the condition's, for what is not Actuated; messages.go has those
+	// of kubelets.
 	Message string
 }
 
@@ -32,21 +33,20 @@ func (o Outcome) allocates() bool { return o.Result != Deferred && o.Result != I
 // actuates says whether the containers' resources become the spec's.
 func (o Outcome) actuates() bool { return o.Result == Actuated }
 
-// conditions returns those of the pod with what the outcome says of the resize.
-// What was in progress still is while another resize waits.
-func (o Outcome) conditions(conditions []corev1.PodCondition, generation int64) []corev1.PodCondition {
-	said := corev1.PodCondition{Status: corev1.ConditionTrue, Message: o.Message, ObservedGeneration: generation}
+// conditions returns those of the pod with what its kubelet says of the outcome of the
+// resize to the sizes of a generation. What was in progress still is while another
+// resize waits.
+func (o Outcome) conditions(conditions []corev1.PodCondition, k kubelet, generation int64) []corev1.PodCondition {
 	if !o.allocates() {
-		said.Type, said.Reason = corev1.PodResizePending, string(o.Result)
-		return withCondition(conditions, said)
+		return withCondition(conditions, k.condition(corev1.PodResizePending, string(o.Result), o.Message, generation), k.now())
 	}
 	conditions = withoutCondition(conditions, corev1.PodResizePending)
 	if o.actuates() {
 		return withoutCondition(conditions, corev1.PodResizeInProgress)
 	}
-	said.Type = corev1.PodResizeInProgress
+	reason := ""
 	if o.Result == Error {
-		said.Reason = corev1.PodReasonError
+		reason = corev1.PodReasonError
 	}
-	return withCondition(conditions, said)
+	return withCondition(conditions, k.condition(corev1.PodResizeInProgress, reason, o.Message, generation), k.now())
 }

@@ -16,28 +16,32 @@ var ofRunning = []corev1.PodConditionType{
 	corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
 }
 
-// nextStatus returns the status that a pod is to have, given the one it has.
-// generation is the pod's, or 0 where the API server keeps no observed one.
-func nextStatus(pod *corev1.Pod, generation int64, decide func(*corev1.Pod) Outcome) *corev1.PodStatus {
+// nextStatus returns the status that a pod is to have, given the one it has. sizedIn is
+// the generation since which it asks for its sizes.
+func nextStatus(pod *corev1.Pod, k kubelet, sizedIn int64, decide func(*corev1.Pod) Outcome) *corev1.PodStatus {
 	var outcome Outcome
 	if decide != nil && isResizing(pod) {
 		outcome = decide(pod)
 	}
 	status := pod.Status.DeepCopy()
 	status.Phase = corev1.PodRunning
-	status.ObservedGeneration = generation
+	status.ObservedGeneration = k.observed(pod.Generation)
+	now := k.now()
 	if status.StartTime == nil {
-		now := metav1.Now().Rfc3339Copy()
 		status.StartTime = &now
 	}
 	for _, kind := range ofRunning {
 		status.Conditions = withCondition(status.Conditions, corev1.PodCondition{
-			Type: kind, Status: corev1.ConditionTrue, ObservedGeneration: generation,
-		})
+			Type: kind, Status: corev1.ConditionTrue, ObservedGeneration: k.observed(pod.Generation),
+		}, now)
 	}
-	status.Conditions = outcome.conditions(status.Conditions, generation)
-	status.InitContainerStatuses = containerStatuses(pod, pod.Spec.InitContainers, status.InitContainerStatuses, outcome, isSidecar)
-	status.ContainerStatuses = containerStatuses(pod, pod.Spec.Containers, status.ContainerStatuses, outcome, isAny)
+	if outcome.allocates() && isToAllocate(pod) {
+		// The progress is another resize's from now on.
+		status.Conditions = withoutCondition(status.Conditions, corev1.PodResizeInProgress)
+	}
+	status.Conditions = outcome.conditions(status.Conditions, k, sizedIn)
+	status.InitContainerStatuses = containerStatuses(pod, pod.Spec.InitContainers, status.InitContainerStatuses, outcome, isSidecar, now)
+	status.ContainerStatuses = containerStatuses(pod, pod.Spec.Containers, status.ContainerStatuses, outcome, isAny, now)
 	return status
 }
 
@@ -50,18 +54,28 @@ func isSidecar(c *corev1.Container) bool {
 
 // isResizing says whether the spec asks for other sizes than containers have.
 func isResizing(pod *corev1.Pod) bool {
-	differs := func(containers []corev1.Container, statuses []corev1.ContainerStatus) bool {
+	return isToAllocate(pod) || anyStarted(pod, func(c *corev1.Container, old *corev1.ContainerStatus) bool {
+		return !equality.Semantic.DeepEqual(old.Resources, sizes(c))
+	})
+}
+
+// isToAllocate says whether the spec asks for other requests than are allocated.
+func isToAllocate(pod *corev1.Pod) bool {
+	return anyStarted(pod, func(c *corev1.Container, old *corev1.ContainerStatus) bool {
+		return !equality.Semantic.DeepEqual(old.AllocatedResources, c.Resources.Requests)
+	})
+}
+
+// anyStarted says whether something is so of any container that has started.
+func anyStarted(pod *corev1.Pod, is func(*corev1.Container, *corev1.ContainerStatus) bool) bool {
+	among := func(containers []corev1.Container, statuses []corev1.ContainerStatus) bool {
 		return slices.ContainsFunc(containers, func(c corev1.Container) bool {
 			old := statusOf(statuses, c.Name)
-			if old.Resources == nil {
-				return false // It has not started.
-			}
-			return !equality.Semantic.DeepEqual(old.AllocatedResources, c.Resources.Requests) ||
-				!equality.Semantic.DeepEqual(old.Resources, sizes(&c))
+			return old.Resources != nil && is(&c, &old)
 		})
 	}
-	return differs(pod.Spec.InitContainers, pod.Status.InitContainerStatuses) ||
-		differs(pod.Spec.Containers, pod.Status.ContainerStatuses)
+	return among(pod.Spec.InitContainers, pod.Status.InitContainerStatuses) ||
+		among(pod.Spec.Containers, pod.Status.ContainerStatuses)
 }
 
 // sizes returns a container's requests and limits as its status has them.
@@ -78,14 +92,14 @@ func statusOf(statuses []corev1.ContainerStatus, name string) corev1.ContainerSt
 	return statuses[i]
 }
 
-func containerStatuses(pod *corev1.Pod, containers []corev1.Container, old []corev1.ContainerStatus, outcome Outcome, runs func(*corev1.Container) bool) []corev1.ContainerStatus {
+func containerStatuses(pod *corev1.Pod, containers []corev1.Container, old []corev1.ContainerStatus, outcome Outcome, runs func(*corev1.Container) bool, now metav1.Time) []corev1.ContainerStatus {
 	var statuses []corev1.ContainerStatus
 	for i := range containers {
 		c := &containers[i]
 		status := statusOf(old, c.Name)
 		starts := status.Resources == nil
 		if starts {
-			status = startedStatus(pod, c, runs(c))
+			status = startedStatus(pod, c, runs(c), now)
 		}
 		if starts || outcome.allocates() {
 			status.AllocatedResources = c.Resources.Requests
@@ -98,8 +112,7 @@ func containerStatuses(pod *corev1.Pod, containers []corev1.Container, old []cor
 	return statuses
 }
 
-func startedStatus(pod *corev1.Pod, c *corev1.Container, runs bool) corev1.ContainerStatus {
-	now := metav1.Now().Rfc3339Copy()
+func startedStatus(pod *corev1.Pod, c *corev1.Container, runs bool, now metav1.Time) corev1.ContainerStatus {
 	status := corev1.ContainerStatus{
 		Name: c.Name, Image: c.Image, ImageID: c.Image, Ready: true, Started: &runs,
 		ContainerID: fmt.Sprintf("statuswriter://%s/%s", pod.UID, c.Name),

@@ -17,10 +17,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func (s *suite) node(t *testing.T, name string) {
+func (s *suite) node(t *testing.T, name, kubelet string) {
 	t.Helper()
 	size := list("1000", "1000Gi")
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: size, Capacity: size}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{
+		Allocatable: size, Capacity: size, NodeInfo: corev1.NodeSystemInfo{KubeletVersion: kubelet},
+	}}
 	if _, err := s.client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -42,8 +42,12 @@ func (w *Writer) work(ctx context.Context) bool {
 // write writes what the pod's node has to say, if that is not written yet.
 func (w *Writer) write(ctx context.Context, key string) error {
 	found, exists, err := w.pods.GetStore().GetByKey(key)
-	if err != nil || !exists {
+	if err != nil {
 		return err
+	}
+	if !exists {
+		w.forget(key)
+		return nil
 	}
 	pod := found.(*corev1.Pod)
 	if !w.plays(pod) {
@@ -58,11 +62,11 @@ func (w *Writer) write(ctx context.Context, key string) error {
 			GracePeriodSeconds: new(int64), Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
 		})
 	}
-	var generation int64
-	if w.observes {
-		generation = pod.Generation
+	k, err := w.kubeletOf(ctx, pod.Spec.NodeName)
+	if err != nil {
+		return err
 	}
-	status := nextStatus(pod, generation, w.options.Outcome)
+	status := nextStatus(pod, k, w.sizedIn(key, pod), w.options.Outcome)
 	if equality.Semantic.DeepEqual(&pod.Status, status) {
 		return nil
 	}

@@ -25,9 +25,6 @@ const (
 	retryAtFirst, retryAtMost = 10 * time.Millisecond, time.Second
 )
 
-// observedGenerationSince is the first version that keeps status.observedGeneration.
-var observedGenerationSince = version.MajorMinor(1, 34)
-
 // Options say what to write. All of them may be left out.
 type Options struct {
 	// Nodes are the names of the nodes to write for; none means all nodes.
@@ -37,18 +34,23 @@ type Options struct {
 	// changed, by many goroutines, and must not change the pod. nil means
 	// Actuated.
 	Outcome func(pod *corev1.Pod) Outcome
+	// Behind is by how much the clocks of nodes are behind, by their names.
+	Behind map[string]time.Duration
 }
 
 // Writer writes the statuses of pods.
 type Writer struct {
-	client   kubernetes.Interface
-	options  Options
-	pods     cache.SharedIndexInformer
-	queue    workqueue.TypedRateLimitingInterface[string]
-	observes bool
+	client  kubernetes.Interface
+	options Options
+	pods    cache.SharedIndexInformer
+	queue   workqueue.TypedRateLimitingInterface[string]
+	// generations says whether the API server keeps observed generations.
+	generations bool
 
 	mu      sync.Mutex
 	refused error
+	// sized is by the keys of pods.
+	sized map[string]sized
 }
 
 // Start writes statuses until the test is over, which fails if the API server
@@ -102,7 +104,8 @@ func newWriter(cfg *rest.Config, options Options) (*Writer, error) {
 		pods:    informers.NewSharedInformerFactory(client, 0).Core().V1().Pods().Informer(),
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](retryAtFirst, retryAtMost)),
-		observes: server.AtLeast(observedGenerationSince),
+		generations: server.AtLeast(generationsSince),
+		sized:       map[string]sized{},
 	}
 	if err := w.pods.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}); err != nil {
 		return nil, fmt.Errorf("watch pods: %w", err)
@@ -110,6 +113,7 @@ func newWriter(cfg *rest.Config, options Options) (*Writer, error) {
 	if _, err := w.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    w.add,
 		UpdateFunc: func(_, pod any) { w.add(pod) },
+		DeleteFunc: w.add,
 	}); err != nil {
 		return nil, fmt.Errorf("watch pods: %w", err)
 	}
@@ -117,7 +121,7 @@ func newWriter(cfg *rest.Config, options Options) (*Writer, error) {
 }
 
 func (w *Writer) add(pod any) {
-	if key, err := cache.MetaNamespaceKeyFunc(pod); err == nil {
+	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(pod); err == nil {
 		w.queue.Add(key)
 	}
 }

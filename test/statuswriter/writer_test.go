@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -19,8 +20,10 @@ import (
 
 const (
 	namespace = metav1.NamespaceDefault
-	// played is a node that is written for, ignored one that is not.
-	played, ignored = "played", "ignored"
+	// played and old are nodes that are written for, ignored is one that is not. The
+	// clock of the old one is behind.
+	played, old, ignored = "played", "old", "ignored"
+	behind               = 3 * time.Second
 )
 
 // suite is a control plane on which the statuses of one node's pods are written.
@@ -35,10 +38,12 @@ type suite struct {
 func TestStatusWriter(t *testing.T) {
 	s := &suite{cluster: localcluster.ForTest(t, "")}
 	s.client = kubernetes.NewForConfigOrDie(s.cluster.Config())
-	s.node(t, played)
-	s.node(t, ignored)
+	s.node(t, played, "")
+	s.node(t, old, "v1.33.13")
+	s.node(t, ignored, "")
 	s.writer = statuswriter.Start(t, s.cluster.Config(), statuswriter.Options{
-		Nodes: []string{played},
+		Nodes:  []string{played, old},
+		Behind: map[string]time.Duration{old: behind},
 		Outcome: func(pod *corev1.Pod) statuswriter.Outcome {
 			outcome, found := s.outcomes.Load(pod.Name)
 			if !found {
@@ -53,6 +58,9 @@ func TestStatusWriter(t *testing.T) {
 	t.Run("a resize that waited is actuated once its outcome is another", s.reconsiders)
 	t.Run("a resize waits while another is in progress", s.waitsBehind)
 	t.Run("a sidecar is resized too", s.sidecar)
+	t.Run("a condition names the generation of the sizes that it is about", s.generations)
+	t.Run("a condition tells when its reason changed, and when it was last written", s.times)
+	t.Run("an old kubelet names no generations, by a clock that is behind", s.oldKubelet)
 	t.Run("a pod that is deleted goes away", s.deletes)
 	t.Run("many pods, with others writing them too", s.many)
 	t.Run("goes on after the API server was away", s.outage) // Last: it ends every watch.

@@ -6,8 +6,8 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 )
 
-// containerManager is upstream's stub, which manages nothing, with pod cgroups
-// and a disk.
+// containerManager is upstream's stub, which manages nothing, with pod cgroups, a
+// disk, and the policies that kubelets judge resizes by.
 type containerManager struct {
 	cm.ContainerManager
 	machine *machine
@@ -20,6 +20,12 @@ func newContainerManager(m *machine) cm.ContainerManager {
 // NewPodContainerManager returns the pods' cgroups.
 func (c containerManager) NewPodContainerManager() cm.PodContainerManager {
 	return podCgroups{c.machine}
+}
+
+// GetNodeConfig returns the policies. No CPU is given to anyone: where containers are
+// simulated there is nothing to pin.
+func (c containerManager) GetNodeConfig() cm.NodeConfig {
+	return cm.NodeConfig{CPUManagerPolicy: c.machine.node.CPUManager}
 }
 
 // GetPodCgroupRoot returns the cgroup that holds all pods.

@@ -17,6 +17,9 @@
 // are not executed. Images need no pulling. Port N of a pod that is forwarded is
 // port N of this machine, as if the pod had the host's network.
 //
+// A node may say that its kubelet is older. Its features are then those of that
+// version, but its code is not: what was changed without a feature gate is new.
+//
 // The package must not know how processes are started or ended, nor anything
 // of the control plane but how to reach it.
 package node

@@ -17,6 +17,9 @@ import (
 
 // Run runs a node until the context ends.
 func Run(ctx context.Context, cluster *state.Cluster, node state.Node) error {
+	if err := emulateVersion(node.KubeletVersion); err != nil {
+		return err
+	}
 	directory := cluster.NodeDir(node.Name)
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return err

@@ -90,7 +90,11 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 	before := plan.Reasons
 	p.holdBack(plan, s)
 	plan.Reasons = before
-	if !plan.differs() || !plan.credible(bounds) {
+	if !plan.differs() {
+		return false
+	}
+	if !plan.credible(bounds) {
+		plan.keepSizes()
 		return false
 	}
 	plan.kind, plan.Decision = putBack, Resize

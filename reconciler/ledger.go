@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // ledger remembers of every pod what was decided and done last, so that nothing
@@ -326,7 +327,12 @@ func (l *ledger) refusedBy(plan *Plan, now time.Time) {
 	}
 }
 
+// refuse remembers what the node refused of this pod. What it refuses whatever the
+// amounts are is no matter of these sizes: the pod says so itself.
 func (e *entry) refuse(plan *Plan, now time.Time) {
+	if safety.WhateverTheAmounts(plan.Reasons[0].Message) {
+		return
+	}
 	e.refused, e.refusedAt = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}, now
 	e.refusals.longer(now, firstRefusal, longRefusal)
 }

@@ -237,9 +237,16 @@ func (p *Plan) skip(veto *safety.Veto) *Plan {
 // leaveAlone makes the plan write nothing.
 func (p *Plan) leaveAlone() {
 	p.Decision = Skip
+	p.keepSizes()
+	for i := range p.Containers {
+		p.Containers[i].unrecorded = 0
+	}
+}
+
+// keepSizes makes the plan give no other sizes.
+func (p *Plan) keepSizes() {
 	for i := range p.Containers {
 		p.Containers[i].Desired = p.Containers[i].Current
-		p.Containers[i].unrecorded = 0
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // objection returns the first veto against the sizes of the plan; nil if there is
@@ -53,7 +54,8 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 		}
 		if still, _ := p.objection(s, now); still == nil {
 			p.partial = veto.Reason
-			p.because(veto.Reason, veto.Message+p.without(full))
+			left := p.unlike(func(i int) *sizing.Container { return &full[i].Desired })
+			p.because(veto.Reason, veto.Message+"; the rest is resized without "+strings.Join(left, ", "))
 			return nil
 		}
 	}
@@ -61,15 +63,16 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 	return veto
 }
 
-// without names what a plan leaves out of those sizes.
-func (p *Plan) without(full []ContainerPlan) string {
-	var left []string
+// unlike names the resources of which the plan gives another size than those, of the
+// same containers: "container app: cpu".
+func (p *Plan) unlike(sizes func(i int) *sizing.Container) []string {
+	var names []string
 	for i := range p.Containers {
 		for _, r := range measures {
-			if c := &p.Containers[i]; *r.of(&c.Desired) != *r.of(&full[i].Desired) {
-				left = append(left, "container "+c.Name+": "+r.name)
+			if c := &p.Containers[i]; *r.of(&c.Desired) != *r.of(sizes(i)) {
+				names = append(names, "container "+c.Name+": "+r.name)
 			}
 		}
 	}
-	return "; the rest is resized without " + strings.Join(left, ", ")
+	return names
 }

@@ -2,10 +2,12 @@ package reconciler
 
 import (
 	"reflect"
+	"slices"
 	"time"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -95,10 +97,15 @@ func ResizeOf(pod *corev1.Pod) *Resized {
 // of a larger one, that would be kept for as long.
 func lasting(text string) string { return unique.Make(text).Value() }
 
-// sized tells whether the pod was ever sized.
+// sized reports whether the pod was ever sized, if only in part: then nothing was
+// applied yet.
 func sized(pod *corev1.Pod) bool {
-	_, ok := pod.Annotations[contract.AppliedInstanceType]
-	return ok
+	if _, ok := pod.Annotations[contract.AppliedInstanceType]; ok {
+		return true
+	}
+	return slices.ContainsFunc(pod.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == contract.FieldManager && m.Subresource == resizeSubresource
+	}) && marked(pod)
 }
 
 // resizeState tells how far the node is.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // restore plans that the pod gets its originals again and loses every trace of
@@ -36,14 +37,8 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	if plan.differs() {
 		plan.Decision = Resize
 		if veto := plan.agree(s, progress{}); veto != nil {
-			for i := range plan.Containers {
-				for _, r := range measures {
-					if c := &plan.Containers[i]; *r.of(&c.Desired) != *r.of(&c.Current) {
-						plan.because(veto.Reason, fmt.Sprintf("container %s: %s stays", c.Name, r.name))
-					}
-				}
-			}
-			plan.because(veto.Reason, veto.Message)
+			left := plan.unlike(func(i int) *sizing.Container { return &plan.Containers[i].Current })
+			plan.because(veto.Reason, veto.Message+"; so this stays: "+strings.Join(left, ", "))
 			plan.leaveAlone()
 		}
 	}

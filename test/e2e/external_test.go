@@ -24,7 +24,7 @@ func (c *cluster) externallyResized(t *testing.T) {
 
 	// Left alone, over another ratio and a restart too.
 	c.resizeByHand(t, namespace, "web", "120m")
-	c.awaitLeftAlone(t, s, c.one(t, namespace, "web"), "ExternallyResized", "kubectl-patch resized the pod at ")
+	c.awaitLeftAlone(t, s, c.one(t, namespace, "web"), "ExternallyResized", "container app: cpu stays as kubectl-patch set it")
 	c.reconfigure(t, s, withN4("1.6"))
 	c.awaitCPU(t, namespace, "beside", "63m")
 	c.checkCPU(t, namespace, "web", "120m")

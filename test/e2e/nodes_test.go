@@ -1,0 +1,133 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// nodesConfig lets the memory of all pods be sized too.
+const nodesConfig = `
+podLabels:
+  e2e:
+    nodes: { nodeTypes: { n4: { cpuPerf: 1.25, memPerf: 1.25 }, c3: { cpuPerf: 1.25, memPerf: 1.25 } } }
+`
+
+var onNodes = map[string]string{"e2e": "nodes"}
+
+// TestNodesThatRefuse has nodes of which one refuses resizes of cpu, by its static CPU
+// manager, and one runs a kubelet that must not shrink memory limits.
+func TestNodesThatRefuse(t *testing.T) {
+	c := newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=1,n4=1:cpu-manager=static,c3=1:kubelet=1.33.13"}))
+	c.install(t)
+	c.apply(t, withRules(nodesConfig))
+	t.Run("one pod finds out for its node", c.staticCPUManager)
+	t.Run("a memory limit stays under an older kubelet", c.olderKubelet)
+	t.Run("parts of a pod are restored", c.partsRestored)
+}
+
+func (c *cluster) staticCPUManager(t *testing.T) {
+	const namespace, note = "static", "workload-resizer.io/infeasible"
+	s := c.serveReady(t)
+	c.namespace(t, namespace)
+	c.deploy(t, namespace, app{name: "first", nodeType: "n4", requests: [2]string{"100m", "128Mi"}, labels: onNodes})
+	left := func(app string) []corev1.Pod {
+		t.Helper()
+		localcluster.Eventually(t, "the memory of "+app+" to be sized, and nothing else", func() error {
+			for _, p := range c.of(t, namespace, app) {
+				if got := texts(p.Spec.Containers[0].Resources); got != [4]string{"100m", "100m", "103Mi", "103Mi"} {
+					return fmt.Errorf("pod %s has %v", p.Name, got)
+				}
+				if plan, err := s.api.PreviewPod(t.Context(), namespace, p.Name); err != nil || len(plan.GetReasons()) == 0 || plan.GetReasons()[0].GetCode() != "ResizeInfeasible" {
+					return fmt.Errorf("pod %s is planned as %v, %v", p.Name, plan, err)
+				}
+			}
+			return nil
+		})
+		c.awaitActuated(t, namespace)
+		return c.of(t, namespace, app)
+	}
+	first := left("first")[0]
+	if said := first.Annotations[note]; !strings.HasSuffix(said, `Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`) {
+		t.Errorf("annotation %s is %q", note, said)
+	}
+	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, first.Name), "ResizeInfeasible", `CPU Manager policy "static"`)
+
+	// Others of the node are never tried with cpu, by another process either.
+	s = c.restart(t, s)
+	c.deploy(t, namespace, app{name: "second", nodeType: "n4", replicas: 3, requests: [2]string{"100m", "128Mi"}, labels: onNodes})
+	for _, p := range left("second") {
+		if p.Generation != 2 || p.Annotations[note] != "" {
+			t.Errorf("pod %s was resized %d times, and says %q", p.Name, p.Generation-1, p.Annotations[note])
+		}
+	}
+	if again := c.one(t, namespace, "first"); again.Generation != first.Generation {
+		t.Errorf("a restart of the server had pod %s resized %d times", again.Name, again.Generation-first.Generation)
+	}
+	// Pods that are not Guaranteed are sized as ever.
+	c.deploy(t, namespace, app{name: "burstable", nodeType: "n4", requests: [2]string{"100m", "128Mi"}, limits: [2]string{"200m", "256Mi"}, labels: onNodes})
+	c.awaitCPU(t, namespace, "burstable", "80m")
+}
+
+func (c *cluster) olderKubelet(t *testing.T) {
+	const namespace = "older"
+	s := c.serveReady(t)
+	c.namespace(t, namespace)
+	c.deploy(t, namespace, app{name: "web", nodeType: "c3", requests: [2]string{"100m", "128Mi"}, limits: [2]string{"200m", "256Mi"}, labels: onNodes})
+	c.awaitCPU(t, namespace, "web", "80m")
+	c.awaitSettled(t, s, namespace)
+	p := c.one(t, namespace, "web")
+	if got := texts(p.Spec.Containers[0].Resources); got != [4]string{"80m", "160m", "103Mi", "256Mi"} {
+		t.Errorf("it has %v", got)
+	}
+	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, p.Name), "MemoryLimitKept")
+}
+
+// partsRestored restores a pod of which somebody else has set the memory.
+func (c *cluster) partsRestored(t *testing.T) {
+	const namespace = "parts"
+	s := c.serveReady(t)
+	c.namespace(t, namespace)
+	c.deploy(t, namespace, app{name: "web", nodeType: "c3", requests: [2]string{"100m", "128Mi"}, limits: [2]string{"200m", "256Mi"}, labels: onNodes})
+	c.awaitCPU(t, namespace, "web", "80m")
+	p := c.one(t, namespace, "web")
+	patch := `{"spec": {"containers": [{"name": "app", "resources": {"requests": {"memory": "160Mi"}}}]}}`
+	if code, out, errOut := run(t, "kubectl", "--kubeconfig", c.Kubeconfig, "-n", namespace, "patch", "pod", p.Name, "--subresource", "resize", "-p", patch); code != 0 {
+		t.Fatalf("kubectl patch exits with %d: %s%s", code, out, errOut)
+	}
+	localcluster.Eventually(t, "the server to see it", func() error {
+		if said := s.resizectl(t, 0, "plan", "-n", namespace, p.Name); !strings.Contains(said, "container app: memory stays as kubectl-patch set it") {
+			return fmt.Errorf("it says %s", said)
+		}
+		return nil
+	})
+	recorded := ours(c.one(t, namespace, "web").Annotations)
+
+	said := s.resizectl(t, 1, "restore", "-n", namespace, p.Name)
+	wants(t, said, "not restored: "+namespace+"/"+p.Name, "container app: memory stays as kubectl-patch set it")
+	now := c.one(t, namespace, "web")
+	if got := texts(now.Spec.Containers[0].Resources); got != [4]string{"100m", "200m", "160Mi", "256Mi"} {
+		t.Errorf("restored, it has %v", got)
+	}
+	if got := ours(now.Annotations); len(got) != len(recorded) || got["workload-resizer.io/original-memory.app"] != "128Mi" {
+		t.Errorf("restored, it has annotations %v, before %v", got, recorded)
+	}
+	s.resizectl(t, 0, "resume", "-n", namespace, p.Name)
+	c.awaitCPU(t, namespace, "web", "80m")
+
+	// They give it back, and the pod is as its author wrote it.
+	patch = strings.Replace(patch, "160Mi", "128Mi", 1)
+	if code, out, errOut := run(t, "kubectl", "--kubeconfig", c.Kubeconfig, "-n", namespace, "patch", "pod", p.Name, "--subresource", "resize", "-p", patch); code != 0 {
+		t.Fatalf("kubectl patch exits with %d: %s%s", code, out, errOut)
+	}
+	s.resizectl(t, 0, "restore", "-n", namespace, p.Name)
+	now = c.one(t, namespace, "web")
+	if got := texts(now.Spec.Containers[0].Resources); got != [4]string{"100m", "200m", "128Mi", "256Mi"} || ours(now.Annotations) != nil {
+		t.Errorf("restored as a whole, it has %v and %v", got, ours(now.Annotations))
+	}
+	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, p.Name), "Done: ")
+}

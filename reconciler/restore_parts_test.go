@@ -22,23 +22,26 @@ func withSecond(sizes amounts) func(*corev1.Pod) {
 	}
 }
 
-// setAs sets one amount of a container as another manager, e.g. "requests", "cpu".
-func (s *apiServer) setAs(t *testing.T, p *corev1.Pod, manager, container, list, resource, to string) *corev1.Pod {
+// others are whoever else resizes pods here.
+const others = "they"
+
+// set has others set one amount of a container, e.g. "requests", "cpu".
+func (s *apiServer) set(t *testing.T, p *corev1.Pod, container, list, resource, to string) *corev1.Pod {
 	t.Helper()
 	body := fmt.Sprintf(`{"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, container, list, resource, to)
-	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.StrategicMergePatchType, []byte(body), metav1.PatchOptions{FieldManager: manager}, resizeSubresource)
+	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.StrategicMergePatchType, []byte(body), metav1.PatchOptions{FieldManager: others}, resizeSubresource)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// applyAs applies one amount of a container, and takes it from others.
-func (s *apiServer) applyAs(t *testing.T, p *corev1.Pod, manager, container, list, resource, to string) *corev1.Pod {
+// apply has others apply one amount of a container, and take it from whoever has it.
+func (s *apiServer) apply(t *testing.T, p *corev1.Pod, container, list, resource, to string) *corev1.Pod {
 	t.Helper()
 	force := true
 	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, p.Name, container, list, resource, to)
-	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: manager, Force: &force}, resizeSubresource)
+	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: others, Force: &force}, resizeSubresource)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +88,7 @@ func (s *apiServer) restoresParts(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := s.carryOut(t, s.pod(t, burstable, withSecond(burstable)), "n4")
 			recorded := p.Annotations
-			p = s.setAs(t, p, "they", tc.set[0], tc.set[1], tc.set[2], tc.set[3])
+			p = s.set(t, p, tc.set[0], tc.set[1], tc.set[2], tc.set[3])
 			s.do(t, s.planAs(t, p, "n4", restoring))
 			p = s.wantSizes(t, "restored", p, tc.restored)
 			for key, value := range recorded {
@@ -100,12 +103,12 @@ func (s *apiServer) restoresParts(t *testing.T) {
 			s.do(t, s.planAs(t, p, "n4"))
 			p = s.wantSizes(t, "resumed", p, tc.resumed)
 			// They give it back, and nothing is left.
-			p = s.setAs(t, p, "they", tc.set[0], tc.set[1], tc.set[2], map[string]string{"memory": "1Gi", "cpu": "1"}[tc.set[2]])
+			p = s.set(t, p, tc.set[0], tc.set[1], tc.set[2], map[string]string{"memory": "1Gi", "cpu": "1"}[tc.set[2]])
 			if tc.set[1] == "limits" {
-				p = s.setAs(t, p, "they", tc.set[0], tc.set[1], tc.set[2], "2")
-				p = s.setAs(t, p, "they", tc.set[0], "requests", tc.set[2], "1")
+				p = s.set(t, p, tc.set[0], tc.set[1], tc.set[2], "2")
+				p = s.set(t, p, tc.set[0], "requests", tc.set[2], "1")
 			} else if tc.set[2] == "cpu" {
-				p = s.setAs(t, p, "they", tc.set[0], "limits", "cpu", "2")
+				p = s.set(t, p, tc.set[0], "limits", "cpu", "2")
 			}
 			s.do(t, s.planAs(t, p, "n4", restoring))
 			p = s.wantSizes(t, "restored as a whole", p, "app 1/2 1Gi/2Gi, second 1/2 1Gi/2Gi")
@@ -176,7 +179,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 	}
 	t.Run("at the minimum bound", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, amounts{"10m", "20m", "1Gi", "2Gi"}, withSecond(burstable)), "n4")
-		p = s.setAs(t, p, "they", "app", "requests", "memory", "1536Mi")
+		p = s.set(t, p, "app", "requests", "memory", "1536Mi")
 		s.do(t, s.planAs(t, p, "n4", adopt))
 		p = s.wantSizes(t, "adopted", p, "app 50m/51m 1536Mi/2Gi, second 800m/1600m 1Gi/2Gi")
 		original(t, p, contract.CPURequest, "app", "10m")
@@ -186,7 +189,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 	})
 	t.Run("after a change of the node type", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, burstable), "n4")
-		p = s.setAs(t, p, "they", "app", "limits", "memory", "3Gi")
+		p = s.set(t, p, "app", "limits", "memory", "3Gi")
 		s.do(t, s.planAs(t, p, "slow", adopt))
 		p = s.wantSizes(t, "adopted", p, "app 1250m/2500m 1Gi/3Gi")
 		original(t, p, contract.CPURequest, "app", "1")
@@ -195,9 +198,9 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 	})
 	t.Run("and knows it again when they set something else", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, burstable), "n4")
-		p = s.setAs(t, p, "they", "app", "requests", "cpu", "600m")
+		p = s.set(t, p, "app", "requests", "cpu", "600m")
 		s.do(t, s.planAs(t, p, "n4", adopt))
-		p = s.setAs(t, s.get(t, p), "they", "app", "requests", "memory", "1536Mi") // Their entry has a new time.
+		p = s.set(t, s.get(t, p), "app", "requests", "memory", "1536Mi") // Their entry has a new time.
 		leave := s.planAs(t, p, "n4")
 		if leave.Decision != Skip || leave.Reasons[0].Message != "container app: memory stays as they set it" {
 			t.Errorf("left: %v because of %v", leave.Decision, leave.Reasons)
@@ -213,7 +216,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 			}
 		}
 		// They set the same as once: that is not what was adopted.
-		p = s.setAs(t, p, "they", "app", "requests", "cpu", "600m")
+		p = s.set(t, p, "app", "requests", "cpu", "600m")
 		if left := s.planAs(t, p, "slow"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it" {
 			t.Errorf("set again: %v because of %v", left.Decision, left.Reasons)
 		}
@@ -224,18 +227,18 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 func (s *apiServer) sharesFields(t *testing.T) {
 	t.Run("the value that we set: it is ours", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, burstable), "n4")
-		p = s.applyAs(t, p, "they", "app", "requests", "cpu", "800m")
+		p = s.apply(t, p, "app", "requests", "cpu", "800m")
 		s.do(t, s.planAs(t, p, "slow"))
 		s.wantSizes(t, "on another ratio", p, "app 1250m/2500m 1Gi/2Gi")
 	})
 	t.Run("the value that it was created with: it is the author's", func(t *testing.T) {
-		p := s.applyAs(t, s.pod(t, burstable), "they", "app", "requests", "cpu", "1")
+		p := s.apply(t, s.pod(t, burstable), "app", "requests", "cpu", "1")
 		p = s.carryOut(t, p, "n4")
 		s.wantSizes(t, "sized", p, "app 800m/1600m 1Gi/2Gi")
 	})
 	t.Run("another value: it is theirs", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, burstable), "n4")
-		p = s.applyAs(t, p, "they", "app", "requests", "cpu", "700m")
+		p = s.apply(t, p, "app", "requests", "cpu", "700m")
 		if left := s.planAs(t, p, "n4"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it" {
 			t.Errorf("%v because of %v", left.Decision, left.Reasons)
 		}

@@ -66,10 +66,10 @@ var (
 // was equal stays equal, and what was above stays above by a unit at least: the
 // QoS class depends on it.
 func limitOf(original Amount, request, scaled int64, u unit) int64 {
-	switch {
-	case original.Limit == 0:
+	switch original.Limit {
+	case 0:
 		return 0
-	case original.Limit == original.Request:
+	case original.Request:
 		return request
 	}
 	most := original.Limit

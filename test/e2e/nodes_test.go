@@ -42,8 +42,12 @@ func (c *cluster) staticCPUManager(t *testing.T) {
 				if got := texts(p.Spec.Containers[0].Resources); got != [4]string{"100m", "100m", "103Mi", "103Mi"} {
 					return fmt.Errorf("pod %s has %v", p.Name, got)
 				}
-				if plan, err := s.api.PreviewPod(t.Context(), namespace, p.Name); err != nil || len(plan.GetReasons()) == 0 || plan.GetReasons()[0].GetCode() != "ResizeInfeasible" {
-					return fmt.Errorf("pod %s is planned as %v, %v", p.Name, plan, err)
+				plan, err := s.api.PreviewPod(t.Context(), namespace, p.Name)
+				if err != nil {
+					return err
+				}
+				if reasons := plan.GetReasons(); len(reasons) == 0 || reasons[0].GetCode() != "ResizeInfeasible" {
+					return fmt.Errorf("pod %s is planned as %v", p.Name, plan)
 				}
 			}
 			return nil

@@ -54,7 +54,7 @@ func (c *cluster) forgedOriginals(t *testing.T) {
 
 	// After it, the originals are not known any more, and the size stays.
 	forge(web.Name, "7")
-	c.awaitLeftAlone(t, s, web, "InvalidAnnotation", `an original was written by "kubectl-annotate", who neither created nor resized the pod`)
+	c.awaitLeftAlone(t, s, web, "InvalidAnnotation", `it was written by "kubectl-annotate", who neither created nor resized the pod`)
 	c.reconfigure(t, s, withN4("1.6"))
 	c.awaitCPU(t, namespace, "beside", "63m")
 	c.checkCPU(t, namespace, "web", "80m")

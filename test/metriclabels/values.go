@@ -12,7 +12,7 @@ func Values(nodeTypes ...string) map[string][]string {
 	return map[string][]string{
 		"reason": reasons, "result": {"resized", "refused", "failed"}, "decision": {"resize", "aligned", "skip"},
 		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark"},
-		"step":      {"originals", "resize", "applied", "record", "putBack", "restore", "clean", "preview"},
+		"step":      {"originals", "resize", "applied", "record", "infeasible", "putBack", "restore", "clean", "preview"},
 		"code":      {"0", "200", "403", "404", "409", "422", "429", "500", "503"},
 		"node_type": nodeTypes,
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -96,9 +95,10 @@ func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion st
 	case restore:
 		return a.restore(ctx, plan)
 	}
-	unrecorded := plan.unrecorded()
+	now := a.clock.Now()
+	unrecorded := plan.unrecorded(now)
 	if plan.Decision == Align {
-		applied, s := plan.record(a.clock.Now()), stepApplied
+		applied, s := plan.record(now), stepApplied
 		for key, value := range unrecorded {
 			applied[key], s = value, stepRecord
 		}
@@ -180,10 +180,7 @@ func (a *actuator) clean(ctx context.Context, plan *Plan, pod *corev1.Pod) (*cor
 			annotations[key] = nil
 		}
 	}
-	others := slices.DeleteFunc(slices.Clone(pod.ManagedFields), func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == contract.FieldManager
-	})
-	body := marshal(cleanPatch{cleanMetadata{UID: plan.UID, ResourceVersion: pod.ResourceVersion, Annotations: annotations, ManagedFields: others}})
+	body := marshal(cleanPatch{cleanMetadata{UID: plan.UID, ResourceVersion: pod.ResourceVersion, Annotations: annotations, ManagedFields: withoutResizes(pod.ManagedFields)}})
 	return a.patch(ctx, plan, stepClean, types.MergePatchType, body, nil)
 }
 

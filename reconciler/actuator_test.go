@@ -69,6 +69,7 @@ func TestActuator(t *testing.T) {
 	t.Run("restores what the published controller sized, wherever it is stopped", s.restoresThePublished)
 	t.Run("adopts only what they set", s.adoptsOnlyWhatTheySet)
 	t.Run("shares fields with who applies them", s.sharesFields)
+	t.Run("believes no made-up author", s.distrusts)
 	t.Run("takes over from the published controller", s.takesOver)
 	t.Run("does not believe annotations of who never sized the pod", s.disbelieves)
 	t.Run("container names of 63 characters", s.longNames)

@@ -195,7 +195,7 @@ func TestAnyHistory(t *testing.T) {
 			c.ResizePolicy = nil // What it keeps back is tried elsewhere.
 		}
 		asMadeWith(p)
-		s := &saga{TB: t, arbitrary: a, created: p, now: p, planner: Planner{OwnerKinds: DefaultOwnerKinds}, meddled: map[string]bool{}, lost: map[string]bool{}}
+		s := &saga{TB: t, arbitrary: a, created: p, now: p, planner: Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: a.oneIn(2)}, meddled: map[string]bool{}, lost: map[string]bool{}}
 		for range 2 + a.IntN(10) {
 			switch a.IntN(8) {
 			case 0, 1, 2:

@@ -21,14 +21,16 @@ type facts []byte
 type deed byte
 
 const (
-	// creation: only its creator sets a pod's restart policy.
+	// creation: only its creator sets a pod's restart policy, by an update.
 	creation deed = 1 << iota
 	// applying: it wrote what a pod was sized for, or when.
 	applying
 	// vouching: it wrote who else could know originals.
 	vouching
+	// answering: it wrote what the node answered.
+	answering
 
-	allDeeds = creation | applying | vouching
+	allDeeds = creation | applying | vouching | answering
 )
 
 // zero is the byte of no bits.
@@ -63,9 +65,9 @@ func trimHistory(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 		}
 		fields := m.FieldsV1
 		if !isTrimmed(m) {
-			fields = readFacts(m.FieldsV1.GetRawBytes(), pod)
+			fields = readFacts(m, pod)
 		}
-		if fields != nil || m.Subresource == resizeSubresource || m.Manager == ancientChanges {
+		if fields != nil || m.Subresource == resizeSubresource || isAnybodys(m) {
 			trimmed := metav1.ManagedFieldsEntry{Manager: m.Manager, Subresource: m.Subresource, Time: m.Time, FieldsV1: fields}
 			if m.Operation == metav1.ManagedFieldsOperationApply {
 				trimmed.Operation = m.Operation
@@ -79,9 +81,9 @@ func trimHistory(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 // readFacts reads the fields of an entry; nil if there is nothing to keep. The API
 // server stores what clients make up, too, so that a key counts only where the field
 // really is: elsewhere the annotation guard does not look for it.
-func readFacts(raw []byte, pod *corev1.Pod) *metav1.FieldsV1 {
+func readFacts(m *metav1.ManagedFieldsEntry, pod *corev1.Pod) *metav1.FieldsV1 {
 	f := facts(bytes.Repeat([]byte{zero}, 1+2*(len(pod.Spec.Containers)+len(pod.Spec.InitContainers))))
-	for key, value := range members(raw) {
+	for key, value := range members(m.FieldsV1.GetRawBytes()) {
 		switch string(key) {
 		case `"f:metadata"`:
 			for key := range members(valueOf(value, `"f:annotations"`)) {
@@ -91,7 +93,9 @@ func readFacts(raw []byte, pod *corev1.Pod) *metav1.FieldsV1 {
 			for key, value := range members(value) {
 				switch string(key) {
 				case `"f:restartPolicy"`:
-					f[0] |= byte(creation)
+					if m.Operation != metav1.ManagedFieldsOperationApply {
+						f[0] |= byte(creation)
+					}
 				case `"f:containers"`:
 					f[1:].addAmounts(value, pod.Spec.Containers)
 				case `"f:initContainers"`:
@@ -133,6 +137,8 @@ func (f facts) addAnnotation(key string, pod *corev1.Pod) {
 		f[0] |= byte(applying)
 	case name == contract.OriginalsBy:
 		f[0] |= byte(vouching)
+	case name == contract.Infeasible:
+		f[0] |= byte(answering)
 	case strings.HasPrefix(name, contract.OriginalPrefix):
 		i := 0
 		for c := range containersOf(pod) {

@@ -41,6 +41,8 @@ type setter int
 const (
 	// unknown: the record does not say, as it was cut or reset.
 	unknown setter = iota
+	// admission: nobody but an admission plugin, with somebody's resize.
+	admission
 	// agreeing: another, who may but agree with the author. It is never returned.
 	agreeing
 	// another: neither we nor who created the pod.
@@ -53,9 +55,18 @@ const (
 	author
 )
 
-// ancientChanges is the manager of the entry that the API server merges the oldest
-// into where there are more than ten.
-const ancientChanges = "ancient-changes"
+// The API server merges the oldest entries into one of ancientChanges where there are
+// more than ten, and gives beforeFirstApply what nobody has if a pod without a
+// record is applied to.
+const (
+	ancientChanges   = "ancient-changes"
+	beforeFirstApply = "before-first-apply"
+)
+
+// isAnybodys reports whether an entry has what anybody may have set.
+func isAnybodys(m *metav1.ManagedFieldsEntry) bool {
+	return m.Manager == ancientChanges || m.Manager == beforeFirstApply
+}
 
 // resizeSubresource is the subresource that sizes are written through.
 const resizeSubresource = "resize"
@@ -71,7 +82,7 @@ func historyOf(pod *corev1.Pod) history {
 	for i := range h.entries {
 		m := &h.entries[i]
 		switch {
-		case m.Manager == ancientChanges:
+		case isAnybodys(m):
 			h.cut = true
 		case m.Subresource == resizeSubresource:
 			h.anybody = true
@@ -93,6 +104,9 @@ func historyOf(pod *corev1.Pod) history {
 // last is the only one in the record who ever did. Managers that apply (server-side
 // apply) the value that a field has share it, which says that they agree and not who
 // was first: shared with the author it is as created, shared with us it is ours.
+//
+// Nobody has what was restored in a record that is cut, or what admission added to a
+// resize. The latter is not the author's.
 func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 	by, name, made, owned := unknown, "", false, false
 	for k := range h.entries {
@@ -103,14 +117,14 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 		owned = true
 		agrees := m.Operation == metav1.ManagedFieldsOperationApply
 		switch {
-		case m.Manager == ancientChanges:
+		case isAnybodys(m):
 			// Whoever it was.
 		case m.Subresource != resizeSubresource:
-			made = true // Only a pod's creation sets amounts without it.
+			made = made || factsOf(m).is(creation) // Anybody may apply a pod as it is.
 		case m.Manager == contract.FieldManager:
 			by = us
-		case h.keepsOurAnnotations(m.Manager):
-			by = max(by, predecessor)
+		case by < predecessor && h.keepsOurAnnotations(m.Manager, i, which):
+			by, name = predecessor, m.Manager
 		case by == unknown || by == agreeing && !agrees:
 			if by, name = another, m.Manager; agrees {
 				by = agreeing
@@ -118,19 +132,31 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 		}
 	}
 	switch {
-	case made && (by == unknown || by == agreeing), !owned && h.created:
-		return author, "" // A restore gives back the field, too.
+	case made && (by == unknown || by == agreeing), !owned && !h.anybody && (h.created || h.cut):
+		return author, ""
+	case !owned && h.created:
+		return admission, ""
 	case by == agreeing:
 		return another, name
 	}
 	return by, name
 }
 
-// keepsOurAnnotations reports whether a manager that resizes pods is a controller
-// like us: it wrote what was applied. Before we do so in its place, it is vouched for.
-func (h *history) keepsOurAnnotations(manager string) bool {
+// keepsOurAnnotations reports whether a manager that resized the i-th container is a
+// controller like us: it wrote what was applied, or the original of what it resized. Before
+// we write these in its place, it is vouched for.
+func (h *history) keepsOurAnnotations(manager string, i int, which contract.Original) bool {
 	return h.vouchedFor(manager) || slices.ContainsFunc(h.entries, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == manager && m.Subresource == "" && factsOf(&m).is(applying)
+		f := factsOf(&m)
+		return m.Manager == manager && m.Subresource == "" && (f.is(applying) || f.setsOriginal(i, which.OfRequest()))
+	})
+}
+
+// resized reports whether we set any amount of the i-th container.
+func (h *history) resized(i int) bool {
+	return slices.ContainsFunc(contract.Originals[:], func(which contract.Original) bool {
+		by, _ := h.setterOf(i, which)
+		return by == us || by == predecessor
 	})
 }
 
@@ -157,7 +183,7 @@ func (h *history) writerOf(i int, which contract.Original) (manager string, coul
 	could = true
 	for k := range h.entries {
 		m := &h.entries[k]
-		if m.Subresource != "" || !factsOf(m).setsOriginal(i, which) || factsOf(m).is(creation) && m.Manager != ancientChanges {
+		if m.Subresource != "" || !factsOf(m).setsOriginal(i, which) || factsOf(m).is(creation) && !isAnybodys(m) {
 			continue
 		}
 		manager = m.Manager

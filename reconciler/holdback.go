@@ -23,7 +23,7 @@ func (p *Planner) holdBack(plan *Plan, s *Snapshot) {
 				plan.because(contract.RestartRequired, fmt.Sprintf("container %s: %s stays, its resizePolicy is RestartContainer", c.Name, r.name))
 			}
 		}
-		if c.Desired.Memory.Limit < c.Current.Memory.Limit && p.keepsMemoryLimits(s.Around.Node) {
+		if c.Desired.Memory.Limit < c.Current.Memory.Limit && p.keepsMemoryLimits(s) {
 			c.Desired.Memory.Limit = c.Current.Memory.Limit
 			kept = true
 			plan.because(contract.MemoryLimitKept, fmt.Sprintf("container %s: memory limit stays %s", c.Name, sizing.MemoryText(c.Current.Memory.Limit)))
@@ -41,13 +41,17 @@ func (p *Planner) holdBack(plan *Plan, s *Snapshot) {
 	plan.because(contract.MemoryLimitKept, fmt.Sprintf("memory stays as a whole, for the pod to remain %s", plan.QOSClass))
 }
 
-// keepsMemoryLimits reports whether memory limits must not shrink on the node. The API
+// keepsMemoryLimits reports whether memory limits must not shrink on the pod's node. The API
 // server of Kubernetes 1.33 refuses it; later ones pass it on to kubelets of any
 // version, and one of 1.33 kills or hangs a container whose limit falls below what it
 // uses (kubernetes#129152). No declared feature of a node tells, up to Kubernetes 1.37.
-func (p *Planner) keepsMemoryLimits(node *corev1.Node) bool {
-	if p.KeepMemoryLimits || node == nil {
-		return p.KeepMemoryLimits
+func (p *Planner) keepsMemoryLimits(s *Snapshot) bool {
+	node := s.Around.Node
+	switch {
+	case p.KeepMemoryLimits:
+		return true
+	case node == nil:
+		return s.NodeType == "" // One that is only imagined has a kubelet that does.
 	}
 	kubelet, err := version.ParseGeneric(node.Status.NodeInfo.KubeletVersion)
 	return err != nil || kubelet.LessThan(memoryLimitsShrink)

@@ -36,18 +36,40 @@ func (a answer) String() string {
 // parseAnswer reads what String has written; false for anything else.
 func parseAnswer(text string) (answer, bool) {
 	parts := strings.SplitN(text, " ", 3)
-	if len(parts) != 3 || !safety.WhateverTheAmounts(parts[2]) {
+	if len(parts) != 3 {
 		return answer{}, false
 	}
 	at, err := time.Parse(time.RFC3339, parts[0])
-	return answer{at, parts[1], parts[2]}, err == nil
+	message := safety.WhateverTheAmounts(parts[2])
+	return answer{at, parts[1], message}, err == nil && message != ""
+}
+
+// answerOf returns what a pod says of its node. Only what we wrote counts, on a pod that we
+// resized: it concerns other pods, and anybody may annotate a pod that he creates.
+func answerOf(pod *corev1.Pod) (answer, bool) {
+	text, ok := pod.Annotations[contract.Infeasible]
+	if !ok || pod.Spec.NodeName == "" {
+		return answer{}, false
+	}
+	written, resized := false, false
+	entries := historyOf(pod).entries
+	for i := range entries {
+		if m := &entries[i]; m.Manager == contract.FieldManager {
+			written = written || m.Subresource == "" && factsOf(m).is(answering) && !factsOf(m).is(creation)
+			resized = resized || m.Subresource == resizeSubresource
+		}
+	}
+	if !written || !resized {
+		return answer{}, false
+	}
+	return parseAnswer(text)
 }
 
 // stillInfeasible reports whether what the annotation says counts on the node of the
 // snapshot.
-func stillInfeasible(text string, s *Snapshot) bool {
-	said, ok := parseAnswer(text)
-	return ok && s.Around.Node != nil && said.machine == machineOf(s.Around.Node) && s.Now.Before(said.until(s.Pod.UID))
+func stillInfeasible(s *Snapshot) bool {
+	said, ok := answerOf(s.Pod)
+	return ok && s.Around.Node != nil && said.counts(s.Around.Node, s.Pod.UID, s.Now)
 }
 
 // machineOf names what a node runs: another kubelet, or the same after a restart of
@@ -64,31 +86,37 @@ func (a answer) until(uid types.UID) time.Time {
 	return a.at.Add(infeasibleFor + time.Duration(h.Sum32()%3600)*time.Second)
 }
 
+// counts reports whether an answer is believed of a node at a time, on behalf of a pod.
+// Nobody has answered in a time to come, but for a clock that is a little ahead.
+func (a answer) counts(node *corev1.Node, uid types.UID, now time.Time) bool {
+	return a.machine == machineOf(node) && now.Before(a.until(uid)) && a.at.Before(now.Add(time.Minute))
+}
+
 // answers are those of all nodes. Every replica reads them off the pods.
 type answers struct {
 	mu sync.Mutex
-	// nodes has them by node and message.
-	nodes map[string]map[string]answer
+	// nodes has them by node.
+	nodes map[string][]answer
 }
 
-func newAnswers() *answers { return &answers{nodes: map[string]map[string]answer{}} }
+func newAnswers() *answers { return &answers{nodes: map[string][]answer{}} }
 
-// hear takes note of what a pod says of its node.
-func (a *answers) hear(pod *corev1.Pod) {
-	said, ok := parseAnswer(pod.Annotations[contract.Infeasible])
-	if !ok || pod.Spec.NodeName == "" {
+// hear takes note of what a pod says of its node, which must be the one. There is at most
+// one answer of each kind for the machine that the node is.
+func (a *answers) hear(pod *corev1.Pod, node *corev1.Node) {
+	said, ok := answerOf(pod)
+	if !ok || node == nil || said.machine != machineOf(node) {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	of := a.nodes[pod.Spec.NodeName]
-	if of == nil {
-		of = map[string]answer{}
-		a.nodes[pod.Spec.NodeName] = of
+	all := slices.DeleteFunc(a.nodes[node.Name], func(other answer) bool {
+		return other.machine != said.machine || other.message == said.message && other.at.Before(said.at)
+	})
+	if !slices.ContainsFunc(all, func(other answer) bool { return other.message == said.message }) {
+		all = append(all, said)
 	}
-	if of[said.message].at.Before(said.at) {
-		of[said.message] = said
-	}
+	a.nodes[node.Name] = all
 }
 
 // forget drops those of a node that is gone.
@@ -107,12 +135,11 @@ func (a *answers) of(node *corev1.Node, uid types.UID, now time.Time) (messages 
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, said := range a.nodes[node.Name] {
-		ends := said.until(uid)
-		if said.machine != machineOf(node) || !now.Before(ends) {
+		if !said.counts(node, uid, now) {
 			continue
 		}
 		messages = append(messages, said.message)
-		if until.IsZero() || ends.Before(until) {
+		if ends := said.until(uid); until.IsZero() || ends.Before(until) {
 			until = ends
 		}
 	}

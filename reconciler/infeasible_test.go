@@ -5,6 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
@@ -16,6 +18,11 @@ func booted(kubelet, boot string) *corev1.Node {
 	return n
 }
 
+// saying is a pod that we resized, and on which we recorded what its node answered.
+func saying(text string) *corev1.Pod {
+	return pod(guaranteed, asResized, managedBy(managed(contract.FieldManager, "", 12, contract.Infeasible)), annotated("infeasible", text))
+}
+
 func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 	said := answer{start, "v1.36.3/boot-1", staticCPU}
 	for _, tc := range []struct {
@@ -25,6 +32,7 @@ func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{
+		{"not before its time", answer{start.Add(time.Hour), "v1.36.3/boot-1", staticCPU}.String(), booted("v1.36.3", "boot-1"), 0, false},
 		{"by its own words", said.String(), booted("v1.36.3", "boot-1"), time.Hour, true},
 		{"nearly a day later", said.String(), booted("v1.36.3", "boot-1"), infeasibleFor - time.Second, true},
 		{"not more than an hour after that", said.String(), booted("v1.36.3", "boot-1"), infeasibleFor + time.Hour, false},
@@ -37,17 +45,13 @@ func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			all := newAnswers()
-			all.hear(pod(guaranteed, annotated("infeasible", tc.text)))
+			all.hear(saying(tc.text), tc.node)
 			messages, until := all.of(tc.node, "another", start.Add(tc.after))
 			if got := len(messages) == 1; got != tc.want || got && (messages[0] != staticCPU || until.Before(start.Add(infeasibleFor)) || until.After(start.Add(infeasibleFor+time.Hour))) {
 				t.Errorf("%q until %v, want %v", messages, until, tc.want)
 			}
-			if tc.node == nil {
-				return
-			}
-			all.forget(tc.node.Name)
-			if messages, _ := all.of(tc.node, "another", start); messages != nil {
-				t.Errorf("of a node that is gone: %v", messages)
+			if all.forget("node"); len(all.nodes) != 0 {
+				t.Errorf("of a node that is gone: %v", all.nodes)
 			}
 		})
 	}
@@ -68,13 +72,14 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 	// Stopped between its two writes, it does not write the first again.
 	recorded := refusedPod.DeepCopy()
 	annotated("infeasible", plan.infeasible)(recorded)
+	managedBy(managed(contract.FieldManager, "", 12, contract.Infeasible))(recorded)
 	s.Pod, s.Now = recorded, start.Add(2*time.Minute)
 	if again := planner.Plan(s); again.kind != putBack || again.infeasible != "" {
 		t.Errorf("stopped and planned again: %v, and records %q", again.Decision, again.infeasible)
 	}
 	// Another pod of the node, in another process.
 	all := newAnswers()
-	all.hear(recorded)
+	all.hear(recorded, s.Around.Node)
 	other := snapshotOf(t, pod(guaranteed, asCreated), s.Around.Node)
 	other.Now = start.Add(time.Hour)
 	other.Around.Infeasible, other.InfeasibleUntil = all.of(s.Around.Node, "other", other.Now)
@@ -90,8 +95,41 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
+	text := answer{start, machineOf(node("n4")), staticCPU}.String()
+	by := func(entries ...metav1.ManagedFieldsEntry) *corev1.Pod {
+		return pod(guaranteed, managedBy(entries...), annotated("infeasible", text))
+	}
+	ours := managed(contract.FieldManager, "", 12, contract.Infeasible)
+	for name, p := range map[string]*corev1.Pod{
+		"somebody else wrote it":                    by(asMade, resizeOf(10, "app"), managed("kubectl", "", 12, contract.Infeasible)),
+		"it came with the pod, as if we created it": by(managed(contract.FieldManager, "", 0, "restartPolicy", contract.Infeasible), resizeOf(10, "app")),
+		"we never resized the pod":                  by(asMade, ours),
+		"nobody knows who wrote it":                 by(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := newAnswers()
+			if all.hear(p, node("n4")); len(all.nodes) != 0 {
+				t.Errorf("it counts: %v", all.nodes)
+			}
+		})
+	}
+	all := newAnswers()
+	for range 3 {
+		all.hear(saying(text), node("n4"))
+		all.hear(saying(answer{start.Add(time.Hour), machineOf(node("n4")), staticCPU}.String()), node("n4"))
+	}
+	if len(all.nodes["node"]) != 1 {
+		t.Errorf("heard again and again: %v", all.nodes)
+	}
+}
+
 func TestRefusalsOutlastAChangeOfLeaders(t *testing.T) {
 	l := newLedger(testMetrics())
+	l.refusedBy(&Plan{kind: putBack, Decision: Resize, wanted: "this", Reasons: []Reason{{contract.ResizeInfeasible, staticCPU}}}, start)
+	if refused, _ := l.refusal(types.NamespacedName{}, "", start); refused != nil {
+		t.Errorf("what its node refuses whatever the amounts keeps the pod from less: %+v", refused)
+	}
 	plan := &Plan{kind: putBack, Decision: Resize, wanted: "this", Reasons: []Reason{{contract.ResizeError, "below usage"}}}
 	// A replica that does not lead sees it twice before the leader puts the pod back.
 	l.refusedBy(plan, start)

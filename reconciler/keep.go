@@ -107,11 +107,12 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 // toRecord is what the annotation is to say of a size that is put back; empty if
 // the node refuses only these amounts, or it says so already.
 func toRecord(s *Snapshot, now progress) string {
-	if now.code != contract.ResizeInfeasible || !safety.WhateverTheAmounts(now.message) || s.Around.Node == nil {
+	message := safety.WhateverTheAmounts(now.message)
+	if now.code != contract.ResizeInfeasible || message == "" || s.Around.Node == nil {
 		return ""
 	}
-	said := answer{s.Now, machineOf(s.Around.Node), now.message}
-	if before, ok := parseAnswer(s.Pod.Annotations[contract.Infeasible]); ok && before.machine == said.machine && before.message == said.message && s.Now.Sub(before.at) < time.Hour {
+	said := answer{s.Now, machineOf(s.Around.Node), message}
+	if before, ok := parseAnswer(s.Pod.Annotations[contract.Infeasible]); ok && before.machine == said.machine && before.message == said.message && s.Now.Sub(before.at).Abs() < time.Hour {
 		return ""
 	}
 	return said.String()

@@ -330,7 +330,7 @@ func (l *ledger) refusedBy(plan *Plan, now time.Time) {
 // refuse remembers what the node refused of this pod. What it refuses whatever the
 // amounts are is no matter of these sizes: the pod says so itself.
 func (e *entry) refuse(plan *Plan, now time.Time) {
-	if safety.WhateverTheAmounts(plan.Reasons[0].Message) {
+	if safety.WhateverTheAmounts(plan.Reasons[0].Message) != "" {
 		return
 	}
 	e.refused, e.refusedAt = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}, now

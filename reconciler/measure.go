@@ -12,6 +12,8 @@ type measure struct {
 	// index is its place in arrays.
 	index          int
 	request, limit contract.Original
+	// unit is what amounts are rounded to, and most the most that is read of any.
+	unit, most int64
 	// of returns a container's amount.
 	of func(*sizing.Container) *sizing.Amount
 	// text is an amount as Kubernetes writes it; parse reads it.
@@ -24,12 +26,12 @@ type measure struct {
 
 var (
 	cpu = &measure{
-		"cpu", 0, contract.CPURequest, contract.CPULimit,
+		"cpu", 0, contract.CPURequest, contract.CPULimit, 1, sizing.MostMillicores,
 		func(c *sizing.Container) *sizing.Amount { return &c.CPU },
 		sizing.CPUText, sizing.ParseCPU, sizing.CPU, sizing.UnscaleCPU,
 	}
 	memory = &measure{
-		"memory", 1, contract.MemoryRequest, contract.MemoryLimit,
+		"memory", 1, contract.MemoryRequest, contract.MemoryLimit, 1 << 20, sizing.MostBytes,
 		func(c *sizing.Container) *sizing.Amount { return &c.Memory },
 		sizing.MemoryText, sizing.ParseMemory, sizing.Memory, sizing.UnscaleMemory,
 	}

@@ -23,7 +23,7 @@ type originals struct {
 	sized bool
 	// ignored says which annotations contradict what is as created.
 	ignored []string
-	// predecessors are controllers like us whose originals count, and that are to be
+	// predecessors are controllers like us that sized the pod, and that are to be
 	// vouched for.
 	predecessors []string
 }
@@ -61,13 +61,14 @@ type standing struct {
 // ours reports whether the sizes are ours to change.
 func (s standing) ours() bool { return s.claim == scales || s.claim == limitStays }
 
-// settle returns what becomes of the present amount where to is wanted.
-func (s standing) settle(present, to sizing.Amount) sizing.Amount {
+// settle returns what becomes of the present amount where to is wanted. A limit that
+// stays is not equal to its request, and does not become so.
+func (s standing) settle(r *measure, present, to sizing.Amount) sizing.Amount {
 	switch {
 	case !s.ours():
 		return present
 	case s.claim == limitStays:
-		to.Limit = max(to.Request, present.Limit)
+		to.Limit = max(min(to.Request+r.unit, r.most), present.Limit)
 	}
 	return to
 }
@@ -116,9 +117,10 @@ func (o *originals) amount(c *ContainerPlan, r *measure) (sizing.Amount, standin
 		return original, request.besides(limit)
 	case request.claim != scales:
 		return original, request.standing
-	case limit.missing && request.recorded && current.Limit == current.Request && (limit.by == predecessor || o.history.vouched != ""):
-		// The published controller sets them equal and records no limit: this is not
-		// known to be what the author wrote, and so not recorded either.
+	case limit.missing && limit.by != admission && current.Limit == current.Request && current.Limit < r.most:
+		// We keep equal what was equal, and only that. The published controller makes
+		// them equal and records no limit, so that this is not known to be what the
+		// author wrote, and not recorded either.
 		original.Limit = original.Request
 		return original, standing{adopted: request.adopted}
 	case limit.missing:
@@ -127,7 +129,7 @@ func (o *originals) amount(c *ContainerPlan, r *measure) (sizing.Amount, standin
 	case limit.claim == lost:
 		return original, limit.standing
 	case limit.original != 0 && limit.original < request.original:
-		return sizing.Amount{}, standing{claim: lost, why: fmt.Sprintf("annotation %s: limit %s is below the request %s", r.limit.Key(c.Name), r.text(limit.original), r.text(request.original))}
+		return original, standing{claim: lost, why: fmt.Sprintf("annotation %s: limit %s is below the request %s", r.limit.Key(c.Name), r.text(limit.original), r.text(request.original))}
 	}
 	return original, standing{adopted: request.adopted | limit.adopted}
 }
@@ -137,9 +139,8 @@ type part struct {
 	standing
 	// original is 0 if it is not known.
 	original int64
-	// recorded says that it is from an annotation, missing that there is none though
-	// there should be.
-	recorded, missing bool
+	// missing says that there is no annotation, though there should be.
+	missing bool
 	// by set the amount that the container has.
 	by setter
 }
@@ -173,10 +174,12 @@ func (o *originals) part(c *ContainerPlan, which contract.Original, current int6
 		}
 	}
 	if by == author {
-		o.compare(c, which, current, r)
-		return part{original: current}
+		return o.compare(c, which, current, r)
 	}
 	recorded, ok, err := o.read(c, which, r)
+	if by == predecessor && !o.history.vouchedFor(manager) {
+		o.predecessors = append(o.predecessors, manager)
+	}
 	switch {
 	case by == another:
 		return part{original: recorded, standing: standing{claim: theirs, why: manager, set: 1 << which}}
@@ -185,7 +188,7 @@ func (o *originals) part(c *ContainerPlan, which contract.Original, current int6
 	case ok && by == unknown && recorded != current:
 		return part{standing: standing{claim: lost, why: fmt.Sprintf("annotation %s contradicts the spec, and the API server's record of who resized the pod is gone", which.Key(c.Name))}}
 	case ok:
-		return part{original: recorded, recorded: true, standing: standing{adopted: adopted}}
+		return part{original: recorded, standing: standing{adopted: adopted}}
 	case by == unknown && !o.sized:
 		c.record(which)
 		return part{original: current}
@@ -193,17 +196,23 @@ func (o *originals) part(c *ContainerPlan, which contract.Original, current int6
 	return part{by: by, missing: true, standing: standing{claim: lost, why: fmt.Sprintf("annotation %s is missing although the pod was resized: it was lost, or what it is about came after the author", which.Key(c.Name))}}
 }
 
-// compare has an original recorded that is not there yet, or is wrong.
-func (o *originals) compare(c *ContainerPlan, which contract.Original, spec int64, r *measure) {
+// compare has the original of what is as created recorded, if it is not there yet, or is
+// wrong. What we recorded ourselves was right: then the record of who set the amount is
+// not, as of what admission changed in a resize.
+func (o *originals) compare(c *ContainerPlan, which contract.Original, spec int64, r *measure) part {
 	text, ok := which.In(o.annotations, c.Name)
-	if !ok {
-		c.record(which)
-		return
-	}
-	if amount, err := r.parse(text); err != nil || amount != spec {
-		c.record(which)
+	amount, err := r.parse(text)
+	switch writer, _ := o.history.writerOf(c.index, which); {
+	case ok && err == nil && amount == spec:
+	case ok && writer == contract.FieldManager:
+		return part{standing: standing{claim: lost, why: fmt.Sprintf("annotation %s contradicts the spec, which nobody is known to have resized", which.Key(c.Name))}}
+	case ok:
 		o.ignored = append(o.ignored, fmt.Sprintf("annotation %s: %.64q contradicts the spec, which nobody has resized since it was created: %s counts", which.Key(c.Name), text, r.text(spec)))
+		c.record(which)
+	default:
+		c.record(which)
 	}
+	return part{original: spec}
 }
 
 // read returns the amount in an annotation, and whether there is one. The error is
@@ -217,11 +226,8 @@ func (o *originals) read(c *ContainerPlan, which contract.Original, r *measure) 
 	if err == nil && amount == 0 {
 		err = fmt.Errorf("%q is not above 0", text)
 	}
-	switch writer, could := o.history.writerOf(c.index, which); {
-	case err == nil && !could:
+	if writer, could := o.history.writerOf(c.index, which); err == nil && !could {
 		err = fmt.Errorf("it was written by %q, who neither created nor resized the pod", writer)
-	case writer != "" && writer != contract.FieldManager && !o.history.vouchedFor(writer) && o.history.keepsOurAnnotations(writer):
-		o.predecessors = append(o.predecessors, writer)
 	}
 	if err != nil {
 		return 0, false, fmt.Errorf("annotation %s: %w", which.Key(c.Name), err)

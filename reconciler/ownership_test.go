@@ -75,3 +75,28 @@ func owning(entries []metav1.ManagedFieldsEntry, before, after *corev1.Pod, mana
 	mine.Time, mine.FieldsV1 = &when, metav1.NewFieldsV1(string(all))
 	return append(now, mine)
 }
+
+// cleaned is the record of a pod that was restored: withoutResizes for trimmed entries.
+func cleaned(p *corev1.Pod) []metav1.ManagedFieldsEntry {
+	all := facts(bytes.Repeat([]byte{zero}, 1+2*(len(p.Spec.Containers)+len(p.Spec.InitContainers))))
+	var kept []metav1.ManagedFieldsEntry
+	for _, m := range p.ManagedFields {
+		f := factsOf(&m)
+		if m.Subresource == resizeSubresource {
+			for at := 1; at < len(f); at++ {
+				all[at] |= f[at]
+			}
+		} else if m.Manager != contract.FieldManager {
+			kept = append(kept, m)
+		}
+	}
+	for i := range kept {
+		if f := factsOf(&kept[i]); f.is(creation) && !isAnybodys(&kept[i]) {
+			for at := range f {
+				all[at] |= f[at]
+			}
+			kept[i].FieldsV1 = metav1.NewFieldsV1(string(all))
+		}
+	}
+	return kept
+}

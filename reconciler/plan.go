@@ -144,10 +144,8 @@ type ContainerPlan struct {
 	unrecorded, adopts, outdated uint8
 }
 
-// adopted reports whether an amount is one that was adopted.
-func (c *ContainerPlan) adopted(which contract.Original) bool {
-	return (c.standings[0].adopted|c.standings[1].adopted)&(1<<which) != 0
-}
+// adopted has a bit for each amount that was adopted.
+func (c *ContainerPlan) adopted() uint8 { return c.standings[0].adopted | c.standings[1].adopted }
 
 // pending reports whether there is anything to write: to the spec, or to the
 // annotations that record it.

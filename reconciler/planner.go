@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,9 +37,8 @@ type Planner struct {
 // Plan plans one pod. The order of what can speak against a resize is that of
 // package safety.
 func (p *Planner) Plan(s *Snapshot) *Plan {
-	plan, entry, bounds := p.begin(s)
 	h := historyOf(s.Pod)
-	plan.sized = !h.ours.IsZero()
+	plan, entry, bounds := p.begin(s, &h)
 	if s.Restore {
 		return p.restore(plan, s, &h)
 	}
@@ -83,7 +83,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 
 // begin notes what the pod has and what its node is. entry is nil if the node's
 // type has no ratio.
-func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ratios.Bounds) {
+func (p *Planner) begin(s *Snapshot, h *history) (plan *Plan, entry *ratios.Entry, bounds ratios.Bounds) {
 	pod := s.Pod
 	r := p.rule(pod, s.Around.Node, s.NodeType, s.Table)
 	plan = &Plan{
@@ -99,6 +99,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 		Revision:        s.Table.Revision,
 		Containers:      make([]ContainerPlan, 0, len(pod.Spec.Containers)+len(pod.Spec.InitContainers)),
 		applied:         pod.Annotations[contract.AppliedInstanceType],
+		sized:           !h.ours.IsZero(),
 	}
 	plan.workloads[0], plan.workloads[1] = safety.Workloads(pod)
 	for i := range pod.Spec.Containers {
@@ -106,15 +107,16 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 	}
 	for i := range pod.Spec.InitContainers {
 		// A restore undoes what was done when sidecars were resized.
-		if c := &pod.Spec.InitContainers[i]; safety.IsSidecar(c) && (p.Sidecars || s.Restore && recorded(pod, c.Name)) {
-			plan.add(c, len(pod.Spec.Containers)+i, true)
+		index := len(pod.Spec.Containers) + i
+		if c := &pod.Spec.InitContainers[i]; safety.IsSidecar(c) && (p.Sidecars || s.Restore && (recorded(pod, c.Name) || h.resized(index))) {
+			plan.add(c, index, true)
 		}
 	}
 	if plan.QOSClass == "" {
 		plan.QOSClass = plan.classAfter(pod)
 	}
-	if text, ok := pod.Annotations[contract.Infeasible]; ok {
-		plan.feasible = !stillInfeasible(text, s)
+	if _, ok := pod.Annotations[contract.Infeasible]; ok {
+		plan.feasible = !stillInfeasible(s)
 	}
 	if r.entry != nil {
 		plan.CPUFactor, plan.MemoryFactor = r.entry.CPUFactor, r.entry.MemoryFactor
@@ -129,9 +131,10 @@ func (p *Plan) add(c *corev1.Container, index int, sidecar bool) {
 
 // recorded tells whether the pod has originals of the container.
 func recorded(pod *corev1.Pod, container string) bool {
-	_, cpu := contract.CPURequest.In(pod.Annotations, container)
-	_, memory := contract.MemoryRequest.In(pod.Annotations, container)
-	return cpu || memory
+	return slices.ContainsFunc(contract.Originals[:], func(which contract.Original) bool {
+		_, ok := which.In(pod.Annotations, container)
+		return ok
+	})
 }
 
 // sizes lists all containers of the pod as they are and as they would be.
@@ -189,12 +192,20 @@ func (p *Plan) scaleAll(bounds ratios.Bounds) {
 func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s, current := &c.standings[r.index], *r.of(&c.Current)
 	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
-	if s.adopted != 0 && r.bounds(bounds).Holds(current.Request) && p.unscaled(c, r, s.adopted) == *r.of(&c.Original) {
+	if s.adopted != 0 && p.unscaled(c, r, s.adopted) == *r.of(&c.Original) {
 		// The factor is the one that the size was adopted at, and not every
 		// original comes to just the size again that it was worked out from.
-		to, clamped = current, false
+		if s.adopted&(1<<r.request) != 0 && r.bounds(bounds).Holds(current.Request) {
+			to.Request, clamped = current.Request, false
+		}
+		if s.adopted&(1<<r.limit) != 0 {
+			to.Limit = current.Limit
+		}
+		if to.Limit != 0 {
+			to.Limit = max(to.Limit, to.Request)
+		}
 	}
-	*r.of(&c.Desired) = s.settle(current, to)
+	*r.of(&c.Desired) = s.settle(r, current, to)
 	c.clamped[r.index] = clamped && s.ours()
 }
 

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -65,7 +64,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 		step(podPatch{Metadata: metadataPatch{UID: plan.UID, Annotations: annotations}}, "")
 	}
 	if plan.kind != restore {
-		annotate(plan.unrecorded())
+		annotate(plan.unrecorded(at(seconds)))
 	}
 	if plan.Decision == Resize {
 		step(resizePatch(plan, plan.ResourceVersion), resizeSubresource)
@@ -80,7 +79,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 				delete(p.Annotations, key)
 			}
 		}
-		p.ManagedFields = slices.DeleteFunc(p.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == contract.FieldManager })
+		p.ManagedFields = cleaned(p)
 		return p
 	}
 	annotate(plan.record(at(seconds)))

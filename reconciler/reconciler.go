@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
@@ -172,6 +173,11 @@ func (r *Reconciler) Run(ctx context.Context) error {
 			return nil
 		}
 		return fmt.Errorf("read the cluster: %w", err)
+	}
+	for _, k := range r.pods.Pods(metav1.NamespaceAll).List() {
+		// Before any pod is planned: what one of them found out is for all of its node.
+		pod := k.withoutAmounts()
+		r.answers.hear(pod, r.node(pod))
 	}
 	close(r.filled)
 	r.ticked()

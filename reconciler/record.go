@@ -9,10 +9,17 @@ import (
 // record notes that an original is to be written.
 func (c *ContainerPlan) record(which contract.Original) { c.unrecorded |= 1 << which }
 
-// unrecorded are the annotations with originals that the pod lacks, or that are
-// wrong, and whose originals count; nil if there are none.
-func (p *Plan) unrecorded() map[string]*string {
+// unrecorded are the annotations that are to be there before sizes change: originals that
+// the pod lacks, or that are wrong, with what was adopted where they come from that,
+// and whose originals count; nil if there are none.
+func (p *Plan) unrecorded(now time.Time) map[string]*string {
 	annotations := p.vouching()
+	set := func(key, text string) {
+		if annotations == nil {
+			annotations = map[string]*string{}
+		}
+		annotations[key] = &text
+	}
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, which := range contract.Originals {
@@ -20,10 +27,12 @@ func (p *Plan) unrecorded() map[string]*string {
 			if c.unrecorded&(1<<which) == 0 || amount == 0 {
 				continue
 			}
-			if annotations == nil {
-				annotations = map[string]*string{}
+			set(which.Key(c.Name), text)
+			if c.adopts&(1<<which) != 0 {
+				_, present := amountOf(&c.Current, which)
+				set(which.AdoptedKey(c.Name), present)
+				set(contract.AdoptedAt, now.UTC().Format(time.RFC3339))
 			}
-			annotations[which.Key(c.Name)] = &text
 		}
 	}
 	return annotations
@@ -38,8 +47,8 @@ func (p *Plan) vouching() map[string]*string {
 	return map[string]*string{contract.OriginalsBy: &p.vouches}
 }
 
-// record is the annotations that say what was applied at a time, and what of
-// somebody else's was adopted; nil removes one that says so no longer.
+// record is the annotations that say what was applied at a time. It removes (nil) what
+// was adopted and is not theirs any more, and what the node no longer says.
 func (p *Plan) record(now time.Time) map[string]*string {
 	annotations := map[string]*string{
 		contract.AppliedInstanceType: &p.NodeType,
@@ -51,17 +60,11 @@ func (p *Plan) record(now time.Time) map[string]*string {
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, which := range contract.Originals {
-			key := which.AdoptedKey(c.Name)
-			switch present, text := amountOf(&c.Current, which); {
-			case c.adopts&(1<<which) != 0:
-				annotations[key] = &text
-				annotations[contract.AdoptedAt] = annotations[contract.AppliedAt]
-			case c.outdated&(1<<which) != 0:
-				annotations[key] = nil
-			case c.adopted(which):
-				if desired, _ := amountOf(&c.Desired, which); desired != present {
-					annotations[key] = nil
-				}
+			present, _ := amountOf(&c.Current, which)
+			wanted, _ := amountOf(&c.Desired, which)
+			outdated := c.outdated&^c.adopts&(1<<which) != 0
+			if taken := c.adopted()&(1<<which) != 0 && wanted != present; outdated || taken {
+				annotations[which.AdoptedKey(c.Name)] = nil
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package reconciler
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +19,9 @@ import (
 // and where that is not everything, keeps the record of all.
 func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	plan.kind = restore
+	asked := *s
+	asked.Around.Infeasible = nil // What a person asked for is tried.
+	s = &asked
 	switch {
 	case s.Pod.DeletionTimestamp != nil:
 		return plan.skip(&safety.Veto{Reason: contract.Terminating, Message: "the pod is being deleted"})
@@ -46,8 +51,10 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 		plan.first(contract.Restored, "the pod is to have what its author asked for")
 		return plan
 	}
-	// Without the annotations, what is not given back would be lost.
+	// Without the annotations, what is not given back would be lost. What can change by
+	// itself is told first, as the pod waits for that.
 	plan.keepRecord = true
+	slices.SortStableFunc(plan.Reasons, func(a, b Reason) int { return cmp.Compare(waits(b.Code), waits(a.Code)) })
 	if plan.Decision == Align {
 		plan.Decision = Skip
 	}
@@ -80,7 +87,7 @@ func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {
 	case s.claim == limitStays:
 		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, which came after the author, or whose original got lost", c.Name, r.name))
 		if present.Request != present.Limit { // What is equal keeps the QoS class.
-			*r.of(&c.Desired) = s.settle(present, original)
+			*r.of(&c.Desired) = s.settle(r, present, original)
 		}
 	}
 }

@@ -52,9 +52,13 @@ func progressOf(pod *corev1.Pod, resized, now time.Time) progress {
 		if urgency(code) > urgency(p.code) {
 			p.code, p.message = code, c.Message
 		}
-		if until := c.LastTransitionTime.Add(patience); code == contract.ResizeInProgress && now.Before(until) {
+		if code != contract.ResizeInProgress {
+			continue
+		}
+		// A time to come is that of a clock which nothing follows from.
+		if until := c.LastTransitionTime.Add(patience); now.Before(until) && (now.IsZero() || until.Before(now.Add(2*patience))) {
 			p.again = until
-		} else if code == contract.ResizeInProgress {
+		} else {
 			p.overdue = true
 		}
 	}

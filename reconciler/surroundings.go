@@ -29,7 +29,7 @@ func (r *Reconciler) snapshot(pod *corev1.Pod, in rules) *Snapshot {
 
 func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snapshot {
 	node, now := r.node(pod), r.clock.Now()
-	r.answers.hear(pod) // The cache may be ahead of what is told of its changes.
+	r.answers.hear(pod, node) // The cache may be ahead of what is told of its changes.
 	infeasible, until := r.answers.of(node, pod.UID, now)
 	s := &Snapshot{
 		Pod:   pod,

@@ -72,7 +72,9 @@ func (r *Reconciler) podChanged(old, obj any) {
 			roomier = node
 		}
 	}
-	r.answers.hear(pod)
+	if obj != nil {
+		r.answers.hear(pod, r.node(pod))
+	}
 	r.enqueue(pod)
 	if roomier != "" {
 		r.enqueueHeld(roomier, contract.NodeCapacity)

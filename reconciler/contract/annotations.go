@@ -66,6 +66,14 @@ const (
 	MemoryLimit
 )
 
+// OfRequest is the original of the request of the same resource.
+func (o Original) OfRequest() Original {
+	if o == CPULimit || o == MemoryLimit {
+		return o - 1
+	}
+	return o
+}
+
 // Originals are all of them.
 var Originals = [...]Original{CPURequest, CPULimit, MemoryRequest, MemoryLimit}
 

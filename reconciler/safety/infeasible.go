@@ -11,7 +11,7 @@ import (
 
 // limitation is what a node cannot do whatever the amounts are.
 type limitation struct {
-	// said is part of what its kubelet says to a resize then.
+	// said is what its kubelet says to a resize then.
 	said string
 	// concerns reports whether a container's resize needs it. The pod's QoS class and
 	// the container before and after are given.
@@ -21,18 +21,18 @@ type limitation struct {
 // limitations are those of kubelets 1.33 to 1.36
 // (pkg/kubelet/allocation/handlers.go, before 1.34 pkg/kubelet/kubelet.go).
 var limitations = [...]limitation{
-	{"Guaranteed Pods alongside CPU Manager policy", func(class corev1.PodQOSClass, before, after sizing.Container) bool {
+	{`Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`, func(class corev1.PodQOSClass, before, after sizing.Container) bool {
 		return class == corev1.PodQOSGuaranteed && before.CPU.Request != after.CPU.Request
 	}},
-	{"Guaranteed Pods alongside Memory Manager policy", func(class corev1.PodQOSClass, before, after sizing.Container) bool {
+	{`Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"`, func(class corev1.PodQOSClass, before, after sizing.Container) bool {
 		return class == corev1.PodQOSGuaranteed && before.Memory.Request != after.Memory.Request
 	}},
 	// Before Kubernetes 1.34, any resize.
-	{"Guaranteed Pods alongside CPU Manager static policy", guaranteed},
-	{"Guaranteed Pods alongside Memory Manager static policy", guaranteed},
+	{"Resize is infeasible for Guaranteed Pods alongside CPU Manager static policy", guaranteed},
+	{"Resize is infeasible for Guaranteed Pods alongside Memory Manager static policy", guaranteed},
 	// Containers of Burstable pods may swap, if their memory is not limited to what
 	// they request.
-	{"In-place resize of containers with swap is not supported", func(class corev1.PodQOSClass, before, after sizing.Container) bool {
+	{"In-place resize of containers with swap is not supported.", func(class corev1.PodQOSClass, before, after sizing.Container) bool {
 		return class == corev1.PodQOSBurstable && before.Memory.Request != after.Memory.Request && before.Memory.Request != before.Memory.Limit
 	}},
 }
@@ -50,9 +50,14 @@ func limitationOf(message string) *limitation {
 	return nil
 }
 
-// WhateverTheAmounts reports whether a kubelet that says so of a resize says it of all
-// pods of the kind on its node, whatever their amounts are.
-func WhateverTheAmounts(message string) bool { return limitationOf(message) != nil }
+// WhateverTheAmounts returns what a kubelet that says so of a resize says of all pods of
+// the kind on its node, whatever their amounts are; empty if it is about these amounts.
+func WhateverTheAmounts(message string) string {
+	if l := limitationOf(message); l != nil {
+		return l.said
+	}
+	return ""
+}
 
 // infeasible tells what the node has said that it cannot do.
 func (c *change) infeasible() string {

@@ -16,8 +16,8 @@ type kind struct {
 }
 
 var (
-	cpuKind    = kind{"cpu", CPU, UnscaleCPU, 1, true, mostCores * 1000}
-	memoryKind = kind{"memory", Memory, UnscaleMemory, mebibyte, false, mostBytes}
+	cpuKind    = kind{"cpu", CPU, UnscaleCPU, 1, true, MostMillicores}
+	memoryKind = kind{"memory", Memory, UnscaleMemory, mebibyte, false, MostBytes}
 	kinds      = []kind{cpuKind, memoryKind}
 )
 

@@ -55,8 +55,8 @@ func Memory(original Amount, f Factor, bounds Range) (desired Amount, clamped bo
 type unit struct{ one, most int64 }
 
 var (
-	cpuUnit    = unit{1, mostCores * 1000}
-	memoryUnit = unit{mebibyte, mostBytes}
+	cpuUnit    = unit{1, MostMillicores}
+	memoryUnit = unit{mebibyte, MostBytes}
 )
 
 // limitOf returns the limit beside a request that has become request; scaled is
@@ -84,12 +84,12 @@ func limitOf(original Amount, request, scaled int64, u unit) int64 {
 // toMillicore returns millicores × f rounded to the nearest millicore. What is
 // more than Millicores reads would be read as something else than was written.
 func toMillicore(f Factor, millicores int64) int64 {
-	return min(f.nearest(millicores), mostCores*1000)
+	return min(f.nearest(millicores), MostMillicores)
 }
 
 // upToMebibyte returns bytes × f rounded up to a whole Mi, and not more than
 // Bytes reads.
 func upToMebibyte(f Factor, bytes int64) int64 {
-	scaled := min(f.up(bytes), mostBytes)
+	scaled := min(f.up(bytes), MostBytes)
 	return (scaled + mebibyte - 1) / mebibyte * mebibyte
 }

@@ -1,0 +1,71 @@
+package reconciler
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// withoutResizes is the record of a pod that has what it was created with: nothing in it
+// tells of us, and nobody has resized the pod. Its creator has again what anybody took
+// by a resize.
+func withoutResizes(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	var kept []metav1.ManagedFieldsEntry
+	creator, sizes := -1, map[string]any{}
+	for _, m := range entries {
+		switch {
+		case m.Subresource == resizeSubresource:
+			merge(sizes, fieldsOf(m))
+		case m.Manager == contract.FieldManager && !createsPods(m):
+		default:
+			if createsPods(m) {
+				creator = len(kept)
+			}
+			kept = append(kept, m)
+		}
+	}
+	if creator < 0 || len(sizes) == 0 {
+		return kept
+	}
+	all := fieldsOf(kept[creator])
+	merge(all, sizes)
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return kept // It was read from JSON.
+	}
+	kept[creator].FieldsV1 = metav1.NewFieldsV1(string(raw))
+	return kept
+}
+
+// createsPods reports whether an entry is that of who created the pod.
+func createsPods(m metav1.ManagedFieldsEntry) bool {
+	if m.FieldsV1 == nil || m.Operation == metav1.ManagedFieldsOperationApply || m.Subresource != "" || isAnybodys(&m) {
+		return false
+	}
+	return valueOf(valueOf(m.FieldsV1.GetRawBytes(), `"f:spec"`), `"f:restartPolicy"`) != nil
+}
+
+// fieldsOf are the fields of an entry; none if they cannot be read, which the API server
+// has made sure of.
+func fieldsOf(m metav1.ManagedFieldsEntry) map[string]any {
+	fields := map[string]any{}
+	if m.FieldsV1 != nil {
+		_ = json.Unmarshal(m.FieldsV1.GetRawBytes(), &fields)
+	}
+	return fields
+}
+
+// merge adds fields to others.
+func merge(into, fields map[string]any) {
+	for key, value := range fields {
+		below, ok := value.(map[string]any)
+		there, has := into[key].(map[string]any)
+		if ok && has {
+			merge(there, below)
+			continue
+		}
+		into[key] = value
+	}
+}

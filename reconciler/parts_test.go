@@ -1,0 +1,371 @@
+package reconciler
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// What holds for a part of a pod, or only for a time.
+
+func TestARestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	p := pod(amounts{"800m", "", "", ""}, managedBy(asMade, sidecarResize, managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu.proxy")),
+		annotated("original-cpu.app", "1", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z"))
+	p.ManagedFields[1].FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + amountFields("app", contract.CPURequest) + `},"f:initContainers":{` + amountFields("proxy", contract.CPURequest) + `}}}`)
+	p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always, Resources: amounts{"80m", "", "", ""}.requirements()}}
+	p = trimPod(p)
+	s := snapshotOf(t, p, node("n4"))
+	s.Restore = true
+	for _, sidecars := range []bool{true, false} {
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: sidecars}).Plan(s)
+		if !plan.keepRecord || !slices.Contains(codes(plan), contract.InvalidAnnotation) {
+			t.Errorf("sidecars %v: %v %v, the record is kept: %v", sidecars, plan.Decision, plan.Reasons, plan.keepRecord)
+		}
+	}
+}
+
+func TestARestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
+	p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
+	s := snapshotOf(t, p, node("n4"))
+	s.Restore, s.Now = true, at(100)
+	s.Around.Infeasible = []string{`Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`}
+	s.InfeasibleUntil = at(86400)
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if plan.Decision == Skip && plan.again.IsZero() {
+		t.Errorf("the restore is left because of %v, and never planned again", plan.Reasons)
+	}
+}
+
+func TestARestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
+	second := func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: amounts{"900m", "", "", ""}.requirements()})
+	}
+	theirs := resizeBy("they", 8, contract.CPURequest)
+	theirs.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + amountFields("second", contract.CPURequest) + `}}}`)
+	p := pod(amounts{"800m", "", "", ""}, second, managedBy(asMade, resizeOf(5, "app"), theirs, managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
+		annotated("original-cpu.app", "1", "original-cpu.second", "1", "applied-instance-type", "n4"))
+	n := node("n4")
+	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("1750m"), "memory": resource.MustParse("8Gi")}
+	s := snapshotOf(t, p, n)
+	s.Restore = true
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if plan.Decision != Skip || !slices.Contains(codes(plan), contract.NodeCapacity) {
+		t.Fatalf("%v %v", plan.Decision, plan.Reasons)
+	}
+	r := ruled(t)
+	in, _ := r.rules()
+	r.ledger.planned(plan, in, difference{}, start)
+	if held := r.ledger.held("node", contract.NodeCapacity); len(held) != 1 {
+		t.Errorf("%d pods wait for room; the restore said %v", len(held), plan.Reasons)
+	}
+}
+
+func TestAnAnswerOfTheFutureDoesNotCount(t *testing.T) {
+	a := newAnswers()
+	n := node("n4")
+	p := saying(answer{at(0).AddDate(100, 0, 0), machineOf(n), staticCPU}.String())
+	a.hear(p, n)
+	if messages, _ := a.of(n, "another", at(0).AddDate(1, 0, 0)); len(messages) != 0 {
+		t.Errorf("after a year: %v", messages)
+	}
+}
+
+func TestAnswersOfNodesThatAreGoneAreForgotten(t *testing.T) {
+	r := ruled(t)
+	n := node("n4")
+	p := saying(answer{at(0), machineOf(n), staticCPU}.String())
+	r.podChanged(nil, p)
+	r.nodeChanged(n, nil)
+	r.podChanged(p, nil)
+	if len(r.answers.nodes) != 0 {
+		t.Errorf("%d nodes are known, and there is none", len(r.answers.nodes))
+	}
+}
+
+func TestAResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
+	p := pod(amounts{"1", "", "", ""}, asResized, annotated("original-cpu.app", "1"))
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizeInProgress, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at(86400))}}
+	s := snapshotOf(t, p, node("n4"))
+	s.Now = at(3600)
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if plan.Decision != Resize {
+		t.Errorf("an hour after our resize: %v because of %v, again at %v", plan.Decision, plan.Reasons, plan.again)
+	}
+}
+
+func TestAPartialPlanRecordsWhatItAdopts(t *testing.T) {
+	tables := func(cpu, memory float64) *ratios.Table {
+		table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	for _, room := range []string{"64Gi", "2500Mi"} {
+		p := pod(amounts{"1", "", "1Gi", ""}, func(p *corev1.Pod) {
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: amounts{"1", "", "1Gi", ""}.requirements()})
+		}, asMadeWith)
+		planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+		plan := func(cpu, memory float64, external External, restores bool, room string) *Plan {
+			n := node("n4")
+			n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse(room)}
+			s := snapshotOf(t, p, n)
+			s.Table, s.Restore = tables(cpu, memory), restores
+			planner.External = external
+			return planner.Plan(s)
+		}
+		p = carriedOut(t, p, plan(1.25, 1, LeaveExternal, false, room), 10)
+		after := p.DeepCopy()
+		after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("600m")
+		after.ManagedFields = owning(historyOf(p).entries, p, after, "they", resizeSubresource, 20)
+		p = after
+		// Now memory is to grow, for which there may be no room, and cpu to shrink.
+		adopts := plan(1.5, 0.8, AdoptExternal, false, room)
+		p = carriedOut(t, p, adopts, 30)
+		// Everything fits, and the ratio is another.
+		next := plan(1, 1, AdoptExternal, false, "64Gi")
+		if got := next.Containers[0].Desired.CPU.Request; got != 900 {
+			t.Errorf("room %s: 600m adopted at 1.5 is %dm on the baseline, want 900m; %v", room, got, next.Reasons)
+		}
+		restored := plan(1.5, 0.8, LeaveExternal, true, "64Gi")
+		if restored.keepRecord {
+			t.Errorf("room %s: restore: %v", room, restored.Reasons)
+		}
+	}
+}
+
+func TestAPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
+	for name, stamped := range map[string]bool{"originals by the published controller": false, "stamped originals": true} {
+		t.Run(name, func(t *testing.T) {
+			keys := []string{contract.OriginalPrefix + "cpu.app", contract.OriginalPrefix + "memory.app"}
+			creator, published := asMade, managed("published", "", 11, append(keys, contract.AppliedAt, contract.AppliedInstanceType)...)
+			if stamped {
+				published = managed("published", "", 11, contract.AppliedAt, contract.AppliedInstanceType)
+			}
+			p := pod(amounts{"800m", "", "512Mi", ""}, managedBy(creator, resizeBy("published", 10, contract.CPURequest, contract.MemoryRequest), published),
+				annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "big", "applied-at", "2026-11-21T01:02:03Z"))
+			if stamped {
+				p.ManagedFields[0] = managed("kube-controller-manager", "", 0, append(keys, "restartPolicy")...)
+			}
+			p = trimPod(p)
+			p.OwnerReferences = pod(guaranteed).OwnerReferences
+			planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+			plan := planner.Plan(snapshotOf(t, p, node("big"))) // cpu: 500m; memory: as it is.
+			p = carriedOut(t, p, plan, 20)
+			next := planner.Plan(snapshotOf(t, p, node("n2d")))
+			if got := next.Containers[0].Desired.Memory.Request; got != gi {
+				t.Errorf("on the baseline: %v %v: %s", next.Decision, next.Reasons, next.describe())
+			}
+			s := snapshotOf(t, p, node("big"))
+			s.Restore = true
+			if restored := planner.Plan(s); restored.keepRecord {
+				t.Errorf("restore: %v %v", restored.Decision, restored.Reasons)
+			}
+		})
+	}
+}
+
+func TestNoCorrectionIsWrittenForEver(t *testing.T) {
+	p := pod(amounts{"50m", "80m", "1Gi", ""}, managedBy(asMade, resizeBy(contract.FieldManager, 5, contract.CPULimit), resizeBy("operator", 6, contract.MemoryRequest),
+		managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.AppliedInstanceType), managed("operator", "", 7, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
+		annotated("original-cpu.app", "40m", "original-cpu-limit.app", "45m", "applied-instance-type", "n4"))
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+	for i := range 5 {
+		plan := planner.Plan(snapshotOf(t, p, node("n4")))
+		if i == 4 && plan.pending() {
+			t.Errorf("planned for the fifth time: %v %v, to write: %v", plan.Decision, plan.Reasons, plan.record(at(100)))
+		}
+		p = carriedOut(t, p, plan, 10+i)
+	}
+}
+
+func TestARestoredPodOfManyManagersIsSizedAgain(t *testing.T) {
+	p := pod(amounts{"800m", "", "", ""}, managedBy(managed(ancientChanges, "", 3, "restartPolicy"), resizeBy(contract.FieldManager, 5, contract.CPURequest), managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
+		annotated("original-cpu.app", "1", "applied-instance-type", "n4"))
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+	s := snapshotOf(t, p, node("n4"))
+	s.Restore = true
+	plan := planner.Plan(s)
+	p = carriedOut(t, p, plan, 10)
+	if next := planner.Plan(snapshotOf(t, p, node("n4"))); next.Decision != Resize {
+		t.Errorf("resumed: %v %v", next.Decision, next.Reasons)
+	}
+}
+
+func tableOf(t *testing.T, cpu, memory float64, bounds *ratios.Bounds) *ratios.Table {
+	t.Helper()
+	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Bounds: bounds, Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestABoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
+	for _, adopts := range []bool{false, true} {
+		p := pod(amounts{"1", "", "1Gi", "2Gi"}, asMadeWith)
+		plan := func(external External, least int64) *Plan {
+			s := snapshotOf(t, p, node("n4"))
+			s.Table = tableOf(t, 1, 1, &ratios.Bounds{Memory: ratios.Range{Min: least, Max: 32 * gi}})
+			return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
+		}
+		p = carriedOut(t, p, plan(LeaveExternal, 2*gi), 10)
+		if adopts {
+			after := p.DeepCopy()
+			after.Spec.Containers[0].Resources.Limits["memory"] = resource.MustParse("4Gi")
+			after.ManagedFields = owning(historyOf(p).entries, p, after, "they", resizeSubresource, 20)
+			p = after
+			p = carriedOut(t, p, plan(AdoptExternal, 2*gi), 30)
+		}
+		next := plan(AdoptExternal, 64<<20)
+		if got := next.Containers[0].Desired.Memory.Request; got != gi {
+			t.Errorf("adopted %v: without the bound it is to have %v: %v %v", adopts, next.Containers[0].Desired.Memory, next.Decision, next.Reasons)
+		}
+	}
+}
+
+func TestALimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
+	p := pod(amounts{"1", "2", "1Gi", ""}, asMadeWith)
+	plan := func(external External, perf float64) *Plan {
+		s := snapshotOf(t, p, node("n4"))
+		s.Table = tableOf(t, perf, 1, &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}})
+		return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
+	}
+	p = carriedOut(t, p, plan(LeaveExternal, 1.25), 10)
+	after := p.DeepCopy()
+	after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("50m")
+	after.ManagedFields = owning(historyOf(p).entries, p, after, "they", resizeSubresource, 20)
+	p = after
+	p = carriedOut(t, p, plan(AdoptExternal, 1.25), 30)
+	before := sizesOf(p)
+	p = carriedOut(t, p, plan(AdoptExternal, 2), 40)
+	meanwhile := sizesOf(p)
+	p = carriedOut(t, p, plan(AdoptExternal, 1.25), 50)
+	if now := sizesOf(p); now != before {
+		t.Errorf("at 1.25: %s, then at 2: %s, then at 1.25 again: %s", before, meanwhile, now)
+	}
+}
+
+func TestAnAnswerOfANewMachineIsHeard(t *testing.T) {
+	a := newAnswers()
+	n := node("n4")
+	n.Status.NodeInfo.BootID = "new"
+	message := staticCPU
+	a.hear(saying(answer{at(3600), "v1.36.3/old", message}.String()), n)
+	a.hear(saying(answer{at(600), machineOf(n), message}.String()), n)
+	if messages, _ := a.of(n, "another", at(700)); len(messages) != 1 {
+		t.Errorf("%v", messages)
+	}
+}
+
+func TestAPodThatWasResizedInPartIsListed(t *testing.T) {
+	p := pod(amounts{"1", "", "1Gi", ""}, asMadeWith)
+	plan := func() *Plan {
+		n := node("n4")
+		n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse("1100Mi")}
+		s := snapshotOf(t, p, n)
+		s.Table = tableOf(t, 2, 0.5, nil)
+		return (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	}
+	first := plan()
+	p = carriedOut(t, p, first, 10)
+	next := plan()
+	if d := differenceOf(p, next); ResizeOf(p) == nil || d.freed.CPU != 500 {
+		t.Errorf("the pod has %s: %+v, difference %+v", sizesOf(p), ResizeOf(p), d)
+	}
+}
+
+func TestThePublishedControllerMayHaveOurName(t *testing.T) {
+	for _, manager := range []string{"published", contract.FieldManager} {
+		p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy(manager, 10, contract.CPURequest, contract.CPULimit),
+			managed(manager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")),
+			annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n4"))
+		p.Status.QOSClass = corev1.PodQOSGuaranteed
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, node("big")))
+		if got := plan.Containers[0].Desired; got != (amounts{"500m", "500m", "512Mi", "512Mi"}).container() {
+			t.Errorf("manager %s: on big: %v %v: %s", manager, plan.Decision, plan.Reasons, plan.describe())
+		}
+		s := snapshotOf(t, p, node("n4"))
+		s.Restore = true
+		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.keepRecord {
+			t.Errorf("manager %s: restore: %v %v", manager, plan.Decision, plan.Reasons)
+		}
+	}
+}
+
+func TestALostLimitThatEqualsItsRequestIsItsRequest(t *testing.T) {
+	p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit),
+		managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app")),
+		annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
+	p.Status.QOSClass = corev1.PodQOSGuaranteed
+	s := snapshotOf(t, p, node("n4"))
+	s.Restore = true
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if got := plan.Containers[0].Desired; plan.keepRecord || got != guaranteed.container() {
+		t.Errorf("restored to %v: %v", got, plan.Reasons)
+	}
+}
+
+func TestARestoreOnAnUnknownNodeKeepsMemoryLimits(t *testing.T) {
+	p := pod(amounts{"1", "", "2Gi", "4Gi"}, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.MemoryRequest, contract.MemoryLimit),
+		managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"memory.app", contract.OriginalPrefix+"memory-limit.app")),
+		annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n4"))
+	for _, n := range []*corev1.Node{{Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.33.13"}}}, nil} {
+		s := snapshotOf(t, p, n)
+		s.Restore = true
+		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.Containers[0].Desired.Memory.Limit < 4*gi {
+			t.Errorf("node %v: memory limit to %d: %v", n, plan.Containers[0].Desired.Memory.Limit, plan.Reasons)
+		}
+	}
+}
+
+func TestThePublishedControllerMayBeStoppedBeforeItsLastWrite(t *testing.T) {
+	for _, last := range []bool{true, false} {
+		originals := []string{contract.OriginalPrefix + "cpu.app", contract.OriginalPrefix + "memory.app"}
+		pairs := []string{"original-cpu.app", "1", "original-memory.app", "1Gi"}
+		if last {
+			originals = append(originals, contract.AppliedAt, contract.AppliedInstanceType)
+			pairs = append(pairs, "applied-instance-type", "n4")
+		}
+		p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy("manager", 10, contract.CPURequest, contract.CPULimit), managed("manager", "", 11, originals...)), annotated(pairs...))
+		for _, nodeType := range []string{"n4", "slow"} {
+			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, node(nodeType)))
+			if plan.Decision == Skip {
+				t.Errorf("its last write was done: %v; on %s: %v %v", last, nodeType, plan.Decision, plan.Reasons)
+			}
+		}
+		s := snapshotOf(t, p, node("n4"))
+		s.Restore = true
+		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.keepRecord {
+			t.Errorf("its last write was done: %v; restore: %v %v", last, plan.Decision, plan.Reasons)
+		}
+	}
+}
+
+func TestAPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
+	for name, which := range map[string][]contract.Original{
+		"the memory request changed, too":        {contract.CPURequest, contract.MemoryRequest, contract.MemoryLimit},
+		"memory as it was (a memPerf of 1 each)": {contract.CPURequest, contract.MemoryLimit},
+	} {
+		memory, factor := "256Mi", "256Mi"
+		if len(which) == 3 {
+			memory, factor = "128Mi", "256Mi"
+		}
+		p := pod(amounts{"400m", "", memory, memory}, managedBy(asMade, resizeBy("manager", 10, which...),
+			managed("manager", "", 11, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app", contract.AppliedAt, contract.AppliedInstanceType)),
+			annotated("original-cpu.app", "500m", "original-memory.app", factor, "applied-instance-type", "n4"))
+		s := snapshotOf(t, p, node("n4"))
+		s.Restore = true
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		if got := plan.Containers[0].Desired; plan.keepRecord || got != (amounts{"500m", "", "256Mi", "256Mi"}).container() {
+			t.Errorf("%s: restored to %v: %v", name, got, plan.Reasons)
+		}
+	}
+}

@@ -101,8 +101,8 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 		Revision:        s.Table.Revision,
 		Containers:      make([]ContainerPlan, 0, len(pod.Spec.Containers)+len(pod.Spec.InitContainers)),
 		applied:         pod.Annotations[contract.AppliedInstanceType],
+		workloads:       s.Workloads,
 	}
-	plan.workloads[0], plan.workloads[1] = safety.Workloads(pod)
 	for i := range pod.Spec.Containers {
 		plan.add(&pod.Spec.Containers[i], false)
 	}

@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -28,20 +29,22 @@ func (r *Reconciler) snapshot(pod *corev1.Pod, in rules) *Snapshot {
 }
 
 func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snapshot {
+	workloads := r.owners.Chain(nil, pod)
 	s := &Snapshot{
-		Pod:   pod,
-		Table: in.table,
+		Pod:       pod,
+		Workloads: workloads,
+		Table:     in.table,
 		Around: safety.Surroundings{
 			Node:        r.node(pod),
 			Neighbours:  r.usage.neighbours(pod),
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
-		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return r.autoscalersOf(pod) },
-		VPA:         r.vpas.of(pod),
+		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return r.autoscalersOf(pod.Namespace, workloads) },
+		VPA:         r.vpas.of(pod.Namespace, workloads),
 	}
 	s.Refused, _ = r.ledger.refusal(nameOf(pod), pod.UID, r.clock.Now())
-	if h, ok := holdOf(pod, in.holds); ok {
+	if h, ok := in.holds.Of(pod.Namespace, pod.Name, pod.UID, workloads...); ok {
 		switch h.Kind {
 		case hold.Restore:
 			s.Restore = true
@@ -50,12 +53,6 @@ func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snaps
 		}
 	}
 	return s
-}
-
-// holdOf returns the hold that decides for a pod.
-func holdOf(pod *corev1.Pod, holds *hold.Table) (hold.Hold, bool) {
-	controller, parent := safety.Workloads(pod)
-	return holds.Of(pod.Namespace, pod.Name, pod.UID, controller, parent)
 }
 
 const timeFormat = "2006-01-02T15:04:05Z"
@@ -76,11 +73,12 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 	return items
 }
 
-// autoscalersOf are the HorizontalPodAutoscalers on the pod's workload.
-func (r *Reconciler) autoscalersOf(pod *corev1.Pod) []*autoscalingv2.HorizontalPodAutoscaler {
+// autoscalersOf are the HorizontalPodAutoscalers on any of a pod's workloads.
+func (r *Reconciler) autoscalersOf(namespace string, workloads []safety.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
-	for _, hpa := range all(r.autoscalers.HorizontalPodAutoscalers(pod.Namespace).List) {
-		if safety.Targets(hpa.Spec.ScaleTargetRef.Kind, hpa.Spec.ScaleTargetRef.Name, pod) {
+	for _, hpa := range all(r.autoscalers.HorizontalPodAutoscalers(namespace).List) {
+		target := safety.Workload{Kind: hpa.Spec.ScaleTargetRef.Kind, Name: hpa.Spec.ScaleTargetRef.Name}
+		if slices.Contains(workloads, target) {
 			found = append(found, hpa)
 		}
 	}

@@ -75,7 +75,7 @@ func containersOf(pod *corev1.Pod) iter.Seq[*corev1.Container] {
 	return elementsOf(pod.Spec.Containers, pod.Spec.InitContainers)
 }
 
-// isController tells whether an owner is the controller.
+// isController reports whether an owner is the controller.
 func isController(owner metav1.OwnerReference) bool {
 	return owner.Controller != nil && *owner.Controller
 }

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// lookEvery is how often it is looked whether a resource is installed.
+	// lookEvery is the pause between two looks for a resource that is not installed.
 	lookEvery = 10 * time.Second
-	// retryEvery is how often, where the API server gave no answer.
+	// retryEvery is that after a look that failed.
 	retryEvery = time.Second
 )
 

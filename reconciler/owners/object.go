@@ -49,7 +49,7 @@ func (o *object) above() (reference, bool) {
 	return o.controller.Value(), true
 }
 
-// is tells whether the object is the one that something in a namespace refers to:
+// is reports whether the object is the one that something in a namespace refers to:
 // nobody else checks references.
 func (o *object) is(namespace string, to *reference) bool {
 	within := o.namespace.Value()

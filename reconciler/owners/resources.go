@@ -62,7 +62,7 @@ func checkResource(r schema.GroupResource) error {
 	return nil
 }
 
-// isVersion tells whether a text is a version of an API, such as v1 or v1beta2.
+// isVersion reports whether a text is a version of an API, such as v1 or v1beta2.
 func isVersion(s string) bool {
 	return len(s) > 1 && s[0] == 'v' && '0' <= s[1] && s[1] <= '9'
 }

@@ -29,7 +29,7 @@ type state struct {
 // pass by itself.
 const patience = 30 * time.Second
 
-// settled tells whether there is nothing to wait for.
+// settled reports whether there is nothing to wait for.
 func (s *state) settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

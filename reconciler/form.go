@@ -71,6 +71,11 @@ func containersOf(pod *corev1.Pod) iter.Seq[*corev1.Container] {
 	return elementsOf(pod.Spec.Containers, pod.Spec.InitContainers)
 }
 
+// isController reports whether an owner is the controller.
+func isController(owner metav1.OwnerReference) bool {
+	return owner.Controller != nil && *owner.Controller
+}
+
 // statusesOf are those of all containers of the pod.
 func statusesOf(pod *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
 	return elementsOf(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses)

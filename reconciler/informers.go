@@ -10,14 +10,18 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// byNode is the index of pods by the name of their node.
-const byNode = "node"
+// These are the indexes of pods: by the name of their node, and by the end of the uid
+// of their controller.
+const (
+	byNode       = "node"
+	byController = "controller"
+)
 
 // newInformers returns informers of what plans are made from, that keep nothing
 // else.
 func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(newStock().trim))
-	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byNode: func(obj any) ([]string, error) {
+	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byController: indexController, byNode: func(obj any) ([]string, error) {
 		node := ""
 		switch pod := obj.(type) {
 		case *keptPod:
@@ -31,7 +35,7 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 		return []string{node}, nil
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("index pods by node: %w", err)
+		return nil, fmt.Errorf("index pods: %w", err)
 	}
 	return factory, nil
 }

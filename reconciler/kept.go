@@ -73,6 +73,21 @@ func (k *keptPod) namespacedName() types.NamespacedName {
 	return types.NamespacedName{Namespace: k.namespace.Value(), Name: k.name}
 }
 
+// controller is the uid of the pod's controller, empty if it has none. It is part of what
+// is kept.
+func (k *keptPod) controller() types.UID {
+	owners := k.form.OwnerReferences
+	own := k.own
+	own.text() // The resource version.
+	for i := range owners {
+		own.text() // The owner's name.
+		if uid := own.text(); isController(owners[i]) {
+			return types.UID(uid)
+		}
+	}
+	return ""
+}
+
 // GetObjectMeta implements metav1.ObjectMetaAccessor, by which caches know objects. It
 // has no labels, which take longer than the rest.
 func (k *keptPod) GetObjectMeta() metav1.Object {

@@ -52,7 +52,7 @@ func (r *Reconciler) permit(plan *Plan) error {
 	if plan.kind == restore {
 		asked = hold.Restore
 	}
-	h, _ := holds.Of(plan.Pod.Namespace, plan.Pod.Name, plan.UID, plan.workloads[:]...)
+	h, _ := holds.Of(plan.Pod.Namespace, plan.Pod.Name, plan.UID, plan.workloads...)
 	switch h.Kind {
 	case asked:
 		return nil

@@ -31,6 +31,12 @@ func (l podLister) Pods(namespace string) podNamespaceLister {
 // On returns the pods of a node, in any order. The slice is the caller's.
 func (l podLister) On(node string) []*keptPod { return packed(byIndex(l.index, byNode, node)) }
 
+// ControlledBy returns the pods whose controller has the uid, in any order. The slice is
+// the caller's.
+func (l podLister) ControlledBy(uid types.UID) []*keptPod {
+	return slices.DeleteFunc(packed(byIndex(l.index, byController, endOf(uid))), func(k *keptPod) bool { return k.controller() != uid })
+}
+
 // List returns the pods in any order. The slice is the caller's.
 func (l podNamespaceLister) List() []*keptPod {
 	if l.namespace == metav1.NamespaceAll {

@@ -2,10 +2,12 @@ package reconciler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -36,6 +38,47 @@ func TestPodsComeInOrderAfterTheNamedOne(t *testing.T) {
 		}
 		if names := strings.Join(got, " "); names != tc.want {
 			t.Errorf("namespace %q after %s: %q, want %q", tc.namespace, tc.after, names, tc.want)
+		}
+	}
+}
+
+func TestPodsAreFoundByTheirController(t *testing.T) {
+	owner := func(uid types.UID, controller bool) metav1.OwnerReference {
+		return metav1.OwnerReference{Kind: "ReplicaSet", Name: "web", UID: uid, Controller: &controller}
+	}
+	owned := func(by ...metav1.OwnerReference) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.OwnerReferences = by }
+	}
+	r := filled(t, []*corev1.Pod{
+		pod(guaranteed, named("shop", "a", "n4-0"), owned(owner("other", false), owner("web", true))),
+		pod(guaranteed, named("shop", "b", "n4-0"), owned(owner("web", true))),
+		pod(guaranteed, named("shop", "c", "n4-0"), owned(owner("web", false))),
+		pod(guaranteed, named("shop", "d", "n4-0"), owned(owner("other", true))),
+		pod(guaranteed, named("shop", "e", "n4-0"), owned()),
+	}, nil)
+	for uid, want := range map[types.UID]string{"web": "a b", "other": "d", "another": "", "eb": "", "none": "", "": ""} {
+		var names []string
+		for _, k := range r.pods.ControlledBy(uid) {
+			names = append(names, k.name)
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("uid %q controls %q, want %q", uid, got, want)
+		}
+	}
+	// Only its own pods are looked at again when more is known above a controller.
+	r.ownerChanged("web")
+	if r.queue.Len() != 2 {
+		t.Errorf("%d pods are queued, want 2", r.queue.Len())
+	}
+	// What is not packed yet has the same controller.
+	for _, p := range []*corev1.Pod{pod(guaranteed, owned(owner("other", false), owner("web", true))), pod(guaranteed, owned())} {
+		whole, err := indexController(p)
+		do(t, err)
+		kept, err := newStock().trim(p)
+		do(t, err)
+		if got, err := indexController(kept); err != nil || !slices.Equal(got, whole) {
+			t.Errorf("%v, %v; want %v", got, err, whole)
 		}
 	}
 }

@@ -22,15 +22,14 @@ func (r *Reconciler) UID(name types.NamespacedName) (types.UID, error) {
 }
 
 // Workloads returns what makes the pod that has the name now, the narrowest first:
-// its controller, and that one's own. None if there is no such pod, or that is
-// not known.
+// its controller, what controls that, and so on as far as it is known. None if there is
+// no such pod, or nothing made it.
 func (r *Reconciler) Workloads(name types.NamespacedName) []safety.Workload {
 	pod, err := r.pods.Pods(name.Namespace).Get(name.Name)
 	if err != nil {
 		return nil
 	}
-	controller, parent := safety.Workloads(pod)
-	return slices.DeleteFunc([]safety.Workload{controller, parent}, func(w safety.Workload) bool { return w == safety.Workload{} })
+	return r.owners.Chain(nil, pod)
 }
 
 // CountOf counts the pods of a workload. The error is a NotReadyError.
@@ -39,8 +38,9 @@ func (r *Reconciler) CountOf(namespace string, workload safety.Workload) (int, e
 		return 0, &NotReadyError{CacheNotReady, err}
 	}
 	count := 0
+	var chain []safety.Workload
 	for _, k := range r.pods.Pods(namespace).List() {
-		if safety.Targets(workload.Kind, workload.Name, k.withoutAmounts()) {
+		if chain = r.owners.Chain(chain[:0], k.withoutAmounts()); slices.Contains(chain, workload) {
 			count++
 		}
 	}

@@ -73,7 +73,7 @@ func TestWhatAWriteMayBeginFor(t *testing.T) {
 			r := ruled(t, tc.holds...)
 			r.Leader = tc.follows
 			plan := &Plan{UID: "1", kind: tc.kind}
-			plan.Pod.Namespace, plan.Pod.Name, plan.workloads = "shop", "web", [2]safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
+			plan.Pod.Namespace, plan.Pod.Name, plan.workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
 			err := r.permit(plan)
 			var stopped *stoppedError
 			if (err != nil) != tc.stopped || errors.As(err, &stopped) != tc.stopped {

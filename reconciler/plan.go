@@ -70,8 +70,8 @@ type Plan struct {
 	// order: its containers, then its sidecars if these are resized.
 	Containers []ContainerPlan
 
-	// workloads are what makes the pod: its controller, and that one's own.
-	workloads [2]safety.Workload
+	// workloads are what makes the pod, the narrowest first.
+	workloads []safety.Workload
 	// kind is what the plan is for.
 	kind kind
 	// keepRecord says that a restore must not remove the originals: it is not

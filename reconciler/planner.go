@@ -100,8 +100,8 @@ func (p *Planner) begin(s *Snapshot, h *history) (plan *Plan, entry *ratios.Entr
 		Containers:      make([]ContainerPlan, 0, len(pod.Spec.Containers)+len(pod.Spec.InitContainers)),
 		applied:         pod.Annotations[contract.AppliedInstanceType],
 		sized:           !h.ours.IsZero(),
+		workloads:       s.Workloads,
 	}
-	plan.workloads[0], plan.workloads[1] = safety.Workloads(pod)
 	for i := range pod.Spec.Containers {
 		plan.add(&pod.Spec.Containers[i], i, false)
 	}

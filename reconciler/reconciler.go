@@ -11,12 +11,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	autoscalinglisters "k8s.io/client-go/listers/autoscaling/v2"
 	listersv1 "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -24,6 +26,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 )
 
 // Holds are the holds in force; package hold has the one that counts.
@@ -51,6 +54,10 @@ type Config struct {
 	Client kubernetes.Interface
 	// Dynamic watches what may not exist in the cluster.
 	Dynamic dynamic.Interface
+	// WorkloadKinds are followed from the controllers of pods upwards, and Metadata
+	// watches them; with none, it may be nil, and only what names tell is known.
+	WorkloadKinds []schema.GroupResource
+	Metadata      metadata.Interface
 	// Writer writes pods; it has the configuration of WriterConfig.
 	Writer kubernetes.Interface
 	// Asker asks the API server for previews; it has that configuration too.
@@ -94,8 +101,11 @@ type Reconciler struct {
 	quotas      listersv1.ResourceQuotaLister
 	autoscalers autoscalinglisters.HorizontalPodAutoscalerLister
 	vpas        *vpas
-	usage       *usage
 	answers     *answers
+	owners      *owners.Owners
+	// retell tells those who watch resizes of a pod above which more may be known.
+	retell []func(types.NamespacedName)
+	usage  *usage
 	// filled is closed once all pods were read.
 	filled chan struct{}
 
@@ -145,6 +155,10 @@ func New(config Config) (*Reconciler, error) {
 	r.exposeState(config.Metrics)
 	r.actuator = &actuator{client: config.Writer, limiter: newLimiter(config.QPS, config.Burst), permit: r.permit, ending: context.Background(), clock: r.clock, metrics: r.metrics}
 	r.asker = &actuator{client: config.Asker, limiter: newLimiter(config.QPS, config.Burst), permit: always, ending: context.Background(), clock: r.clock, metrics: r.metrics}
+	r.owners = owners.New(owners.Config{
+		Resources: config.WorkloadKinds, Client: config.Metadata, Discovery: config.Client.Discovery(), Changed: r.ownerChanged,
+	})
+	config.Metrics.MustRegister(r.owners)
 	if r.vpas, err = newVPAs(config.Dynamic, r.enqueueNamespace); err != nil {
 		return nil, err
 	}
@@ -217,6 +231,11 @@ func (r *Reconciler) Run(ctx context.Context) error {
 // readCluster fills the caches. Their end is not waited for: away from the API
 // server, informers end only after a pause.
 func (r *Reconciler) readCluster(ctx context.Context) error {
+	// First what is above pods, so that it is known when these come.
+	go r.owners.Run(ctx)
+	if err := r.owners.Wait(ctx); err != nil {
+		return err
+	}
 	r.factory.StartWithContext(ctx)
 	go r.vpas.informer.RunWithContext(ctx)
 	if err := r.factory.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {

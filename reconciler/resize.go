@@ -33,12 +33,12 @@ const (
 	Failed
 )
 
-// Resized is what was done to one pod, as the pod itself tells, so that all who
-// see the pod say the same. Nobody changes it.
+// Resized is what was done to one pod, as the pod itself and what made it tell, so that
+// all who see them say the same. Nobody changes it.
 type Resized struct {
 	Pod types.NamespacedName
 	UID types.UID
-	// Workload made the pod, as far up as names tell; zero if nothing did.
+	// Workload made the pod: the topmost of those that are known; zero if nothing did.
 	Workload safety.Workload
 	Node     string
 	// NodeType is the one that the pod was sized for.
@@ -64,18 +64,17 @@ type ResizedContainer struct {
 	Sidecar bool
 }
 
-// ResizeOf tells what was done to a pod; nil if it was never sized.
-func ResizeOf(pod *corev1.Pod) *Resized {
+// ResizeOf tells what was done to a pod, which these workloads made, the narrowest first;
+// nil if it was never sized.
+func ResizeOf(pod *corev1.Pod, workloads ...safety.Workload) *Resized {
 	if !sized(pod) {
 		return nil
 	}
 	h := historyOf(pod)
-	controller, parent := safety.Workloads(pod)
-	if parent != (safety.Workload{}) {
-		controller = parent
+	r := &Resized{Pod: nameOf(pod), UID: pod.UID, Node: pod.Spec.NodeName, NodeType: lasting(pod.Annotations[contract.AppliedInstanceType])}
+	if top := len(workloads) - 1; top >= 0 {
+		r.Workload = safety.Workload{Kind: lasting(workloads[top].Kind), Name: lasting(workloads[top].Name)}
 	}
-	controller.Name = lasting(controller.Name)
-	r := &Resized{Pod: nameOf(pod), UID: pod.UID, Workload: controller, Node: pod.Spec.NodeName, NodeType: lasting(pod.Annotations[contract.AppliedInstanceType])}
 	// What cannot be read is as good as not there.
 	if at, err := time.Parse(time.RFC3339, pod.Annotations[contract.AppliedAt]); err == nil {
 		r.Applied = at.UTC()

@@ -58,8 +58,6 @@ func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	small := amounts{"800m", "800m", "1Gi", "1Gi"}
 	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(sidecarResize), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
-		p.Labels = map[string]string{"pod-template-hash": "x1"}
-		p.OwnerReferences[0].Name = "web-x1"
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "without"})
 		p.Spec.InitContainers = []corev1.Container{
 			{Name: "init", Resources: guaranteed.requirements()},
@@ -75,10 +73,11 @@ func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 			{Name: "proxy", Original: amounts{"100m"}.container(), Spec: amounts{"80m"}.container(), Sidecar: true},
 		},
 	}
-	if diff := cmp.Diff(want, ResizeOf(trimPod(p))); diff != "" {
+	workloads := []safety.Workload{{Kind: "ReplicaSet", Name: "web-x1"}, {Kind: "Deployment", Name: "web"}}
+	if diff := cmp.Diff(want, ResizeOf(trimPod(p), workloads...)); diff != "" {
 		t.Error(diff)
 	}
-	if !want.same(ResizeOf(p)) {
+	if !want.same(ResizeOf(p, workloads...)) {
 		t.Error("it tells something else before it is trimmed")
 	}
 }

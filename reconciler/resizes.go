@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -68,7 +70,7 @@ func (r *Reconciler) Resizes(ctx context.Context, q ResizeQuery) (iter.Seq2[*Res
 				}
 				asked = namespace
 			}
-			if sees && !yield(ResizeOf(pod), nil) {
+			if sees && !yield(r.resizeOf(pod), nil) {
 				return
 			}
 		}
@@ -89,7 +91,7 @@ func (r *Reconciler) ResizeOfPod(name types.NamespacedName) (*Resized, error) {
 	if err != nil {
 		return nil, &PodNotFoundError{name}
 	}
-	if resize := ResizeOf(pod); resize != nil {
+	if resize := r.resizeOf(pod); resize != nil {
 		return resize, nil
 	}
 	return nil, &NotResizedError{name}
@@ -97,12 +99,16 @@ func (r *Reconciler) ResizeOfPod(name types.NamespacedName) (*Resized, error) {
 
 // WatchResizes calls changed after every change of what was done to a pod, one
 // call at a time: before is nil if the pod was not sized before, now if it is not,
-// or not there, any more. It begins with all pods that there are. The function that
-// it returns tells why not all of these were told yet, a NotReadyError, or nil.
+// or not there, any more. Where what makes the pod may have become known, both are what
+// they are now. It begins with all pods that there are. The function that it returns
+// tells why not all of these were told yet, a NotReadyError, or nil.
 // It must be called before Run.
 func (r *Reconciler) WatchResizes(changed func(before, now *Resized)) (ready func() error) {
+	var one sync.Mutex
 	tell := func(old, obj any) {
-		before, now := resizeOfObject(old), resizeOfObject(obj)
+		one.Lock()
+		defer one.Unlock()
+		before, now := r.resizeOfObject(old), r.resizeOfObject(obj)
 		switch {
 		case before != nil && now != nil && before.UID != now.UID:
 			changed(before, nil)
@@ -121,6 +127,15 @@ func (r *Reconciler) WatchResizes(changed func(before, now *Resized)) (ready fun
 			tell(obj, nil)
 		},
 	})
+	r.retell = append(r.retell, func(pod types.NamespacedName) {
+		one.Lock()
+		defer one.Unlock()
+		if k := r.pods.Pods(pod.Namespace).Find(pod.Name); k != nil {
+			if now := r.resizeOf(k.pod()); now != nil {
+				changed(now, now)
+			}
+		}
+	})
 	if err != nil {
 		// Only an informer that has ended gives an error.
 		panic(fmt.Sprintf("reconciler: watch resizes: %v", err))
@@ -137,10 +152,18 @@ func (r *Reconciler) WatchResizes(changed func(before, now *Resized)) (ready fun
 	}
 }
 
-// resizeOfObject is ResizeOf for what an informer has, nil if that is no pod.
-func resizeOfObject(obj any) *Resized {
+// resizeOfObject is resizeOf for what an informer has, nil if that is no pod.
+func (r *Reconciler) resizeOfObject(obj any) *Resized {
 	if pod := podOf(obj); pod != nil {
-		return ResizeOf(pod)
+		return r.resizeOf(pod)
 	}
 	return nil
+}
+
+// resizeOf is ResizeOf by what is known of the pod's workloads.
+func (r *Reconciler) resizeOf(pod *corev1.Pod) *Resized {
+	if !sized(pod) {
+		return nil
+	}
+	return ResizeOf(pod, r.owners.Chain(nil, pod)...)
 }

@@ -15,7 +15,7 @@ import (
 // An empty field selects all.
 type Selection struct {
 	Namespace, Pod string
-	// Workload made the pods: their controller, or the controller's own.
+	// Workload made the pods: their controller, or whatever is above that.
 	Workload safety.Workload
 	// Labels are those of the pods; nil for all.
 	Labels labels.Selector
@@ -73,7 +73,7 @@ func (r *Reconciler) selects(of *Selection, k *keptPod, table *ratios.Table) boo
 		return true
 	}
 	pod := k.withoutAmounts()
-	return (of.Workload == safety.Workload{} || safety.Targets(of.Workload.Kind, of.Workload.Name, pod)) &&
+	return (of.Workload == safety.Workload{} || slices.Contains(r.owners.Chain(nil, pod), of.Workload)) &&
 		(of.Labels == nil || of.Labels.Matches(labels.Set(pod.Labels))) &&
 		(of.NodeType == "" || of.NodeType == r.typeOf(pod, table))
 }

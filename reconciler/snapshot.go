@@ -13,8 +13,11 @@ import (
 
 // Snapshot is all that a plan is made from. Nothing in it is changed.
 type Snapshot struct {
-	Pod   *corev1.Pod
-	Table *ratios.Table
+	Pod *corev1.Pod
+	// Workloads are what makes the pod, the narrowest first: its controller, what
+	// controls that, and so on.
+	Workloads []safety.Workload
+	Table     *ratios.Table
 	// Around is what the pod shares with others; its node is nil if it is not
 	// known.
 	Around safety.Surroundings

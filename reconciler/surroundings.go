@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -28,13 +29,14 @@ func (r *Reconciler) snapshot(pod *corev1.Pod, in rules) *Snapshot {
 }
 
 func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snapshot {
-	node, now := r.node(pod), r.clock.Now()
+	node, now, workloads := r.node(pod), r.clock.Now(), r.owners.Chain(nil, pod)
 	r.answers.hear(pod, node) // The cache may be ahead of what is told of its changes.
 	infeasible, until := r.answers.of(node, pod.UID, now)
 	s := &Snapshot{
-		Pod:   pod,
-		Table: in.table,
-		Now:   now,
+		Pod:       pod,
+		Workloads: workloads,
+		Table:     in.table,
+		Now:       now,
 		Around: safety.Surroundings{
 			Node:        node,
 			Infeasible:  infeasible,
@@ -42,13 +44,13 @@ func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snaps
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
-		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return r.autoscalersOf(pod) },
-		VPA:         r.vpas.of(pod),
+		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return r.autoscalersOf(pod.Namespace, workloads) },
+		VPA:         r.vpas.of(pod.Namespace, workloads),
 
 		InfeasibleUntil: until,
 	}
 	s.Refused, _ = r.ledger.refusal(nameOf(pod), pod.UID, now)
-	if h, ok := holdOf(pod, in.holds); ok {
+	if h, ok := in.holds.Of(pod.Namespace, pod.Name, pod.UID, workloads...); ok {
 		switch h.Kind {
 		case hold.Restore:
 			s.Restore = true
@@ -57,12 +59,6 @@ func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snaps
 		}
 	}
 	return s
-}
-
-// holdOf returns the hold that decides for a pod.
-func holdOf(pod *corev1.Pod, holds *hold.Table) (hold.Hold, bool) {
-	controller, parent := safety.Workloads(pod)
-	return holds.Of(pod.Namespace, pod.Name, pod.UID, controller, parent)
 }
 
 const timeFormat = "2006-01-02T15:04:05Z"
@@ -83,11 +79,12 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 	return items
 }
 
-// autoscalersOf are the HorizontalPodAutoscalers on the pod's workload.
-func (r *Reconciler) autoscalersOf(pod *corev1.Pod) []*autoscalingv2.HorizontalPodAutoscaler {
+// autoscalersOf are the HorizontalPodAutoscalers on any of a pod's workloads.
+func (r *Reconciler) autoscalersOf(namespace string, workloads []safety.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
-	for _, hpa := range all(r.autoscalers.HorizontalPodAutoscalers(pod.Namespace).List) {
-		if safety.Targets(hpa.Spec.ScaleTargetRef.Kind, hpa.Spec.ScaleTargetRef.Name, pod) {
+	for _, hpa := range all(r.autoscalers.HorizontalPodAutoscalers(namespace).List) {
+		target := safety.Workload{Kind: hpa.Spec.ScaleTargetRef.Kind, Name: hpa.Spec.ScaleTargetRef.Name}
+		if slices.Contains(workloads, target) {
 			found = append(found, hpa)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -92,14 +91,11 @@ func targetOf(o *unstructured.Unstructured) vpaTarget {
 	return vpaTarget{field("spec", "targetRef", "kind"), field("spec", "targetRef", "name"), field("spec", "updatePolicy", "updateMode")}
 }
 
-// of names the active autoscaler on the pod's workload; "" if there is none.
-func (v *vpas) of(pod *corev1.Pod) string {
-	controller, parent := safety.Workloads(pod)
-	for _, w := range [...]safety.Workload{controller, parent} {
-		if w == (safety.Workload{}) {
-			continue
-		}
-		found, err := v.informer.GetIndexer().ByIndex(byTarget, pod.Namespace+"/"+w.Kind+"/"+w.Name)
+// of names the active autoscaler on one of a pod's workloads, the narrowest first; "" if
+// there is none.
+func (v *vpas) of(namespace string, workloads []safety.Workload) string {
+	for _, w := range workloads {
+		found, err := v.informer.GetIndexer().ByIndex(byTarget, namespace+"/"+w.Kind+"/"+w.Name)
 		if err != nil {
 			// Only an index that was never added gives an error.
 			panic(fmt.Sprintf("reconciler: VerticalPodAutoscalers by target: %v", err))

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // watch makes changes in the cluster queue the pods concerned.
@@ -203,9 +204,7 @@ func (r *Reconciler) enqueueAffected(now rules) {
 }
 
 func (r *Reconciler) affected(pod *corev1.Pod, before, now rules) bool {
-	heldBefore, _ := holdOf(pod, before.holds)
-	heldNow, _ := holdOf(pod, now.holds)
-	if heldBefore.Kind != heldNow.Kind {
+	if before.holds != now.holds && r.heldOtherwise(pod, before.holds, now.holds) {
 		return true
 	}
 	if before.table == now.table {
@@ -214,6 +213,14 @@ func (r *Reconciler) affected(pod *corev1.Pod, before, now rules) bool {
 	node := r.node(pod)
 	a, b := r.Planner.rule(pod, node, "", before.table), r.Planner.rule(pod, node, "", now.table)
 	return !a.sizesAs(&b)
+}
+
+// heldOtherwise tells whether holds say something else of a pod than before.
+func (r *Reconciler) heldOtherwise(pod *corev1.Pod, before, now *hold.Table) bool {
+	workloads := r.owners.Chain(make([]safety.Workload, 0, 4), pod) // Few have more.
+	heldBefore, _ := before.Of(pod.Namespace, pod.Name, pod.UID, workloads...)
+	heldNow, _ := now.Of(pod.Namespace, pod.Name, pod.UID, workloads...)
+	return heldBefore.Kind != heldNow.Kind
 }
 
 // rules are what people have said of pods' sizes.

@@ -34,7 +34,7 @@ func (s *Server) httpHandler() http.Handler {
 		if err := config.Ratios.Problem(); err != nil {
 			_, _ = fmt.Fprintf(w, "warning: the last good ratios are in force: %v\n", err)
 		}
-		for _, err := range []error{config.unstorable(), config.certificateProblem()} {
+		for _, err := range []error{config.unstorable(), config.certificateProblem(), config.unknownOwners()} {
 			if err != nil {
 				_, _ = fmt.Fprintf(w, "warning: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nwarning: "))
 			}

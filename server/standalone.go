@@ -46,6 +46,14 @@ func (c *Config) ready() error {
 	return nil
 }
 
+// unknownOwners says which kinds of workloads cannot be read, nil if all can.
+func (c *Config) unknownOwners() error {
+	if c.standalone() {
+		return nil
+	}
+	return c.Reconciler.UnknownOwners()
+}
+
 // live returns an error if the server does nothing any more.
 func (c *Config) live() error {
 	if c.standalone() {

@@ -89,7 +89,7 @@ func (r *replica) problems() []string {
 		ready = notReady.Err
 	}
 	var problems []string
-	for _, err := range [...]error{ready, r.ratios.Problem(), r.holds.Err(), r.unstorable(), r.leaderless()} {
+	for _, err := range [...]error{ready, r.ratios.Problem(), r.holds.Err(), r.unstorable(), r.reconciler.UnknownOwners(), r.leaderless()} {
 		if err == nil {
 			continue
 		}

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/testing/protocmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -45,6 +49,27 @@ func TestTheStatusSaysWhatIsMissing(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestAKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
+	cluster := localcluster.ForTest(t, "").Config()
+	configMap(t, kubernetes.NewForConfigOrDie(cluster), holdsName)
+	r := start(t, setup{cluster: cluster, loop: func(c *reconciler.Config) {
+		nobody := rest.CopyConfig(cluster)
+		nobody.Impersonate.UserName = "nobody"
+		c.Metadata, c.WorkloadKinds = metadata.NewForConfigOrDie(nobody), []schema.GroupResource{{Group: "apps", Resource: "replicasets"}}
+	}})
+	const want = "replicasets.apps cannot be read, so holds and autoscalers on what controls them do not count: "
+	localcluster.Eventually(t, "the server to be ready, with a warning", func() error {
+		if code, body := r.get(t, "/readyz"); code != http.StatusOK || !strings.Contains(body, "\nwarning: "+want) {
+			return fmt.Errorf("it says %d %s", code, body)
+		}
+		return nil
+	})
+	got, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	if err != nil || len(got.GetProblems()) != 1 || !strings.HasPrefix(got.GetProblems()[0], want) {
+		t.Errorf("problems %q, %v", got.GetProblems(), err)
+	}
 }
 
 func TestTheStatusOfTheOnlyReplica(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -24,6 +25,7 @@ type clients struct {
 	main, writer, asker, events, leases kubernetes.Interface
 	tokens, renewals, rights            kubernetes.Interface
 	dynamic                             dynamic.Interface
+	metadata                            metadata.Interface
 }
 
 func newClients(o *options) (*clients, error) {
@@ -54,6 +56,9 @@ func newClients(o *options) (*clients, error) {
 		*client.into = set
 	}
 	if c.dynamic, err = dynamic.NewForConfig(jsonOnly(config)); err != nil {
+		return nil, fmt.Errorf("set up a client of the API server: %w", err)
+	}
+	if c.metadata, err = metadata.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("set up a client of the API server: %w", err)
 	}
 	return c, nil

@@ -6,12 +6,14 @@ import (
 	"math"
 	"net"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/server"
 )
 
@@ -26,6 +28,7 @@ type options struct {
 	holdsName         string
 	nodeTypeLabel     string
 	ownerKinds        []string
+	workloadKinds     []string
 	sidecars          bool
 	externallyResized string
 	realignRate       float64
@@ -64,6 +67,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the pods that are restored or paused, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that tells a node's type (default: the labels of the clouds, "+nodetype.LabelGCPMachineFamily+" first)")
 	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", reconciler.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
+	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "kinds whose metadata is read to know what controls a pod's controller, as resources, e.g. rollouts.argoproj.io: holds and autoscalers on that are for the pod; the server needs the right to list and watch each")
 	flags.BoolVar(&o.sidecars, "sidecars", false, "resize restartable init containers too")
 	flags.StringVar(&o.externallyResized, "externally-resized", string(reconciler.LeaveExternal), "what becomes of pods that somebody else resized: leave, adopt (the size is right here; later changes start from it) or override")
 	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are sized anew per second, the most wrong first; 0 is no limit")
@@ -138,6 +142,9 @@ func (o *options) validate() error {
 	}
 	if len(o.ownerKinds) == 0 || slices.Contains(o.ownerKinds, "") {
 		reject("owner-kinds", "must name at least one kind, and no empty one")
+	}
+	if _, err := owners.ParseResources(o.workloadKinds); err != nil {
+		reject("workload-kinds", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if !slices.Contains(reconciler.Externals, reconciler.External(o.externallyResized)) {
 		reject("externally-resized", "must be leave, adopt or override, not %q", o.externallyResized)

@@ -53,6 +53,8 @@ func TestBadFlagsAreNamedAllAtOnce(t *testing.T) {
 		{[]string{"--ratio-sources", "benchmarks,configmap"}, []string{`--ratio-sources: "benchmarks" is no source of ratios: there are override, configmap`}},
 		{[]string{"--ratio-sources", "configmap,override,configmap"}, []string{"--ratio-sources: names configmap twice"}},
 		{[]string{"--node-type-label", "a b"}, []string{`--node-type-label: "a b" is no label`}},
+		{[]string{"--workload-kinds", "jobs.batch,secrets,pods,Rollout"}, []string{`--workload-kinds: "secrets": secrets control no pods, and are not to be read; "pods": pods are what is controlled; "Rollout": want the plural of a kind in lower case, then its group, such as rollouts.argoproj.io`}},
+		{[]string{"--workload-kinds", "rollouts.v1alpha1.argoproj.io"}, []string{`--workload-kinds: "rollouts.v1alpha1.argoproj.io": want no version, it is found out: rollouts.argoproj.io`}},
 		{[]string{"--owner-kinds", ""}, []string{"--owner-kinds: must name at least one kind"}},
 		{[]string{"--log-format", "xml", "--verbosity", "-1"}, []string{"--log-format: must be text or json", "--verbosity: must not be negative"}},
 		{[]string{"--grpc-bind-address", "7443"}, []string{"--grpc-bind-address: \"7443\" is not host:port"}},

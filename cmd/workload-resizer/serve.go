@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/server"
 )
 
@@ -94,16 +95,22 @@ func serve(ctx context.Context, o *options) error {
 	if elector != nil {
 		leads = elector.Leading
 	}
+	kinds, err := owners.ParseResources(o.workloadKinds)
+	if err != nil {
+		return fmt.Errorf("--workload-kinds: %w", err)
+	}
 	known := newSources(o, clients.main, leads, events.ConfigRejected)
 	reconciling := reconciler.Config{
-		Client:  clients.main,
-		Dynamic: clients.dynamic,
-		Writer:  clients.writer,
-		Asker:   clients.asker,
-		QPS:     o.qps,
-		Burst:   o.burst,
-		Ratios:  known.store,
-		Holds:   holds,
+		Client:        clients.main,
+		Dynamic:       clients.dynamic,
+		WorkloadKinds: kinds,
+		Metadata:      clients.metadata,
+		Writer:        clients.writer,
+		Asker:         clients.asker,
+		QPS:           o.qps,
+		Burst:         o.burst,
+		Ratios:        known.store,
+		Holds:         holds,
 		Planner: reconciler.Planner{
 			OwnerKinds: o.ownerKinds,
 			NodeTypes:  nodetype.New(o.nodeTypeLabel),

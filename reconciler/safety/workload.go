@@ -3,46 +3,33 @@ package safety
 import (
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Workload names an object in the pod's namespace that makes pods.
+// Workload names an object in the pod's namespace that makes pods: their
+// controller, the controller's own, and so on.
 type Workload struct{ Kind, Name string }
 
-// Workloads returns the pod's controller, and the controller's own as far as
-// names tell: the Deployment of a ReplicaSet, the CronJob of a Job. Either is
-// zero where there is none.
-func Workloads(pod *corev1.Pod) (controller, parent Workload) {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	if owner == nil {
-		return Workload{}, Workload{}
-	}
-	controller = Workload{owner.Kind, owner.Name}
-	switch owner.Kind {
+// AboveByName returns what controls a workload of the pod, as far as its name tells:
+// the Deployment of a ReplicaSet, the CronJob of a Job. False if it tells nothing.
+func AboveByName(w Workload, pod *corev1.Pod) (Workload, bool) {
+	switch w.Kind {
 	case "ReplicaSet":
-		hash := pod.Labels["pod-template-hash"]
-		if name, ok := strings.CutSuffix(owner.Name, "-"+hash); ok && hash != "" {
-			parent = Workload{"Deployment", name}
+		hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+		if name, ok := strings.CutSuffix(w.Name, "-"+hash); ok && hash != "" {
+			return Workload{"Deployment", name}, true
 		}
 	case "Job":
 		// A CronJob's Jobs end with when they were due, in minutes.
-		if i := strings.LastIndexByte(owner.Name, '-'); i > 0 && isNumber(owner.Name[i+1:]) {
-			parent = Workload{"CronJob", owner.Name[:i]}
+		if i := strings.LastIndexByte(w.Name, '-'); i > 0 && isNumber(w.Name[i+1:]) {
+			return Workload{"CronJob", w.Name[:i]}, true
 		}
 	}
-	return controller, parent
+	return Workload{}, false
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// Targets tells whether an autoscaler's target of this kind and name, in the
-// pod's namespace, is a workload of the pod.
-func Targets(kind, name string, pod *corev1.Pod) bool {
-	target := Workload{kind, name}
-	controller, parent := Workloads(pod)
-	return target != Workload{} && (target == controller || target == parent)
-}
 
 // VPAActive tells whether a VerticalPodAutoscaler of this updateMode sizes pods
 // that run. The default, "", does.

@@ -1,6 +1,9 @@
 package metriclabels
 
-import "github.com/workload-resizer/workload-resizer/reconciler/contract"
+import (
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/owners"
+)
 
 // Values has every value that each label of the server's own metrics may have,
 // where the table of ratios has these node types. None of them grows with the cluster.
@@ -15,5 +18,6 @@ func Values(nodeTypes ...string) map[string][]string {
 		"step":      {"originals", "resize", "applied", "record", "infeasible", "putBack", "restore", "clean", "preview"},
 		"code":      {"0", "200", "403", "404", "409", "422", "429", "500", "503"},
 		"node_type": nodeTypes,
+		"kind":      owners.DefaultResources,
 	}
 }

@@ -102,7 +102,7 @@ type Resize struct {
 	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
 	// The pod's uid.
 	Uid string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
-	// What made the pod, as far up as names tell; absent if nothing did.
+	// What made the pod: the topmost workload that is known; absent if nothing did.
 	Workload *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
 	// The node it runs on.
 	Node string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`

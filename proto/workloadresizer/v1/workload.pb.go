@@ -22,9 +22,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Workload names what makes pods: their controller, e.g. a StatefulSet, or the
-// controller's own, as far as names tell: the Deployment of a ReplicaSet, the
-// CronJob of a Job.
+// Workload names what makes pods: their controller, e.g. a ReplicaSet, or what
+// controls that, however far up: its Deployment, or a Rollout and what it belongs to.
 type Workload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kind, e.g. "Deployment". Required.

@@ -1,0 +1,130 @@
+package owners
+
+import (
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// maxDepth is how many workloads a pod has at most. Known operators make four.
+const maxDepth = 8
+
+// graph is the objects of all kinds, each of which may belong to another one.
+type graph struct {
+	mu      sync.RWMutex
+	objects map[types.UID]*object
+	// owned are the objects that name a controller, by its uid, whether that is known
+	// or not.
+	owned map[types.UID][]*object
+}
+
+func newGraph() *graph {
+	return &graph{objects: map[types.UID]*object{}, owned: map[types.UID][]*object{}}
+}
+
+// chain appends the workloads of the pod, the narrowest first.
+func (g *graph) chain(to []safety.Workload, pod *corev1.Pod) []safety.Workload {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil {
+		return to
+	}
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	at := reference{owner.Kind, owner.Name, owner.UID}
+	var seen [maxDepth]types.UID
+	for depth := range maxDepth {
+		workload := safety.Workload{Kind: at.kind, Name: at.name}
+		to, seen[depth] = append(to, workload), at.uid
+		o := g.objects[at.uid]
+		if o == nil || !o.is(pod.Namespace, &at) {
+			if above, ok := safety.AboveByName(workload, pod); ok && depth+1 < maxDepth {
+				to = append(to, above)
+			}
+			return to
+		}
+		above, ok := o.above()
+		if !ok || slices.Contains(seen[:depth+1], above.uid) {
+			return to
+		}
+		at = above
+	}
+	return to
+}
+
+// set takes an object over as it is now, and returns the uids of those whose pods may
+// have other workloads than before.
+func (g *graph) set(o *object) (affected []types.UID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := g.objects[o.uid]
+	if before != nil && *before == *o {
+		return nil
+	}
+	if before != nil {
+		g.disown(before)
+	}
+	g.objects[o.uid] = o
+	if above, ok := o.above(); ok {
+		g.owned[above.uid] = append(g.owned[above.uid], o)
+	}
+	return g.below(o.uid)
+}
+
+// remove forgets an object. What it owns is about to go too, or to be told that it
+// belongs to nobody, so no pods are affected yet.
+func (g *graph) remove(uid types.UID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o := g.objects[uid]; o != nil {
+		g.disown(o)
+		delete(g.objects, uid)
+	}
+}
+
+// of returns the uids of all objects of a kind.
+func (g *graph) of(k *kind) map[types.UID]struct{} {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	uids := map[types.UID]struct{}{}
+	for uid, o := range g.objects {
+		if o.kind == k {
+			uids[uid] = struct{}{}
+		}
+	}
+	return uids
+}
+
+// disown takes an object from those that its controller owns.
+func (g *graph) disown(o *object) {
+	above, ok := o.above()
+	if !ok {
+		return
+	}
+	left := slices.DeleteFunc(g.owned[above.uid], func(other *object) bool { return other == o })
+	if len(left) == 0 {
+		delete(g.owned, above.uid)
+		return
+	}
+	g.owned[above.uid] = left
+}
+
+// below returns the uid, and those of everything that belongs to it, as deep as chains
+// go.
+func (g *graph) below(uid types.UID) []types.UID {
+	all := []types.UID{uid}
+	for depth, from := 1, 0; depth < maxDepth && from < len(all); depth++ {
+		level := all[from:]
+		from = len(all)
+		for _, owner := range level {
+			for _, o := range g.owned[owner] {
+				all = append(all, o.uid)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,146 @@
+package owners
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// controlled says who controls an object: "Kind/name uid".
+func controlled(by string) []metav1.OwnerReference {
+	if by == "" {
+		return nil
+	}
+	ref, uid, _ := strings.Cut(by, " ")
+	kind, name, _ := strings.Cut(ref, "/")
+	yes := true
+	return []metav1.OwnerReference{
+		{Kind: "ConfigMap", Name: "no-controller", UID: "other"},
+		{Kind: kind, Name: name, UID: types.UID(uid), Controller: &yes},
+	}
+}
+
+// of is an object in the namespace shop: "Kind/name uid", or "namespace:Kind/name uid".
+func of(self, by string) *object {
+	namespace, rest, ok := strings.Cut(self, ":")
+	if !ok {
+		namespace, rest = "shop", self
+	}
+	ref, uid, _ := strings.Cut(rest, " ")
+	k, name, _ := strings.Cut(ref, "/")
+	return newObject(&kind{k}, &metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid), OwnerReferences: controlled(by)})
+}
+
+func podOf(by string, labels ...string) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "pod", OwnerReferences: controlled(by)}}
+	if len(labels) > 0 {
+		p.Labels = map[string]string{"pod-template-hash": labels[0]}
+	}
+	return p
+}
+
+func text(chain []safety.Workload) string {
+	var names []string
+	for _, w := range chain {
+		names = append(names, w.Kind+"/"+w.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestChain(t *testing.T) {
+	var endless []*object
+	var longest []string
+	for i := range 20 {
+		endless = append(endless, of(fmt.Sprintf("App/%d u%d", i, i), fmt.Sprintf("App/%d u%d", i+1, i+1)))
+		if i < maxDepth {
+			longest = append(longest, fmt.Sprintf("App/%d", i))
+		}
+	}
+	deployment := podOf("ReplicaSet/web-66fb r", "66fb")
+	for _, tc := range []struct {
+		name    string
+		pod     *corev1.Pod
+		objects []*object
+		want    string
+	}{
+		{"a pod without a controller has none", podOf(""), nil, ""},
+		{"the names of a ReplicaSet that is not known tell", deployment, nil, "ReplicaSet/web-66fb Deployment/web"},
+		{"the name of a Job that is not known tells", podOf("Job/night-29876543 j"), nil, "Job/night-29876543 CronJob/night"},
+		{"nothing tells what is above a StatefulSet that is not known", podOf("StatefulSet/db s"), nil, "StatefulSet/db"},
+		{"a ReplicaSet that is known names its Rollout, which need not be", podOf("ReplicaSet/web-66fb r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "ReplicaSet/web-66fb Rollout/web"},
+		{"it counts for more than names", deployment, []*object{of("ReplicaSet/web-66fb r", "Rollout/shop o")}, "ReplicaSet/web-66fb Rollout/shop"},
+		{"also where it belongs to nobody", deployment, []*object{of("ReplicaSet/web-66fb r", "")}, "ReplicaSet/web-66fb"},
+		{"what is known above goes on", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Prometheus/main p"), of("Prometheus/main p", "Stack/all k")}, "StatefulSet/db Prometheus/main Stack/all"},
+		{"names tell above what is known, too", podOf("Launcher/l l"), []*object{of("Launcher/l l", "Job/night-29876543 j")}, "Launcher/l Job/night-29876543 CronJob/night"},
+		{"an object of the cluster is above those of any namespace", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Fleet/all f"), of(":Fleet/all f", "World/w w")}, "StatefulSet/db Fleet/all World/w"},
+		{"another uid is another object", deployment, []*object{of("ReplicaSet/web-66fb r2", "Rollout/other o")}, "ReplicaSet/web-66fb Deployment/web"},
+		{"another name for the uid is not believed", podOf("ReplicaSet/mine r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "ReplicaSet/mine"},
+		{"nor is another kind", podOf("StatefulSet/web-66fb r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "StatefulSet/web-66fb"},
+		{"nor a reference into another namespace", podOf("ReplicaSet/web r"), []*object{of("bank:ReplicaSet/web r", "Rollout/web o")}, "ReplicaSet/web"},
+		{"who controls itself is there once", podOf("App/a a"), []*object{of("App/a a", "App/a a")}, "App/a"},
+		{"a circle ends", podOf("App/a a"), []*object{of("App/a a", "App/b b"), of("App/b b", "App/c c"), of("App/c c", "App/b b")}, "App/a App/b App/c"},
+		{"no chain is longer than others can be", podOf("App/0 u0"), endless, strings.Join(longest, " ")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := newGraph()
+			for _, o := range tc.objects {
+				g.set(o)
+			}
+			if got := text(g.chain(nil, tc.pod)); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+			before := safety.Workload{Kind: "Before"}
+			if got := g.chain([]safety.Workload{before}, tc.pod); got[0] != before || text(got[1:]) != tc.want {
+				t.Errorf("appended: %v", got)
+			}
+		})
+	}
+}
+
+func TestWhosePodsAreAffected(t *testing.T) {
+	g := newGraph()
+	set := func(o *object, want string) {
+		t.Helper()
+		var got []string
+		for _, uid := range g.set(o) {
+			got = append(got, string(uid))
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s %s: %v, want %q", o.kind.name, o.name, got, want)
+		}
+	}
+	sets := &kind{"ReplicaSet"}
+	web := func(by string) *object {
+		return newObject(sets, &metav1.ObjectMeta{Namespace: "shop", Name: "web-1", UID: "r1", OwnerReferences: controlled(by)})
+	}
+	set(web("Rollout/web o"), "r1")
+	set(web("Rollout/web o"), "") // Its status has changed.
+	set(of("ReplicaSet/web-2 r2", "Rollout/web o"), "r2")
+	set(of("ReplicaSet/cart-1 r3", "Rollout/cart o2"), "r3")
+	set(of("Rollout/web o", "App/shop a"), "o r1 r2")
+	set(web("Rollout/cart o2"), "r1")
+	set(of("App/shop a", ""), "a o r2")
+	g.remove("r2")
+	g.remove("r2")
+	set(of("App/shop a", "Stack/all k"), "a o")
+	set(web(""), "r1")
+	for _, uid := range []types.UID{"r1", "r3", "o", "a"} {
+		g.remove(uid)
+	}
+	if len(g.objects)+len(g.owned) != 0 {
+		t.Errorf("what is gone is kept: %v %v", g.objects, g.owned)
+	}
+	// A circle ends here, too.
+	g.set(of("App/a a", "App/b b"))
+	if affected := g.set(of("App/b b", "App/a a")); len(affected) != maxDepth {
+		t.Errorf("in a circle: %v", affected)
+	}
+}

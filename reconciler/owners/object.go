@@ -1,0 +1,63 @@
+package owners
+
+import (
+	"slices"
+	"unique"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// reference is how an object names its controller.
+type reference struct {
+	kind, name string
+	uid        types.UID
+}
+
+// kind is that of objects. Each has its own, also where two have the same name.
+type kind struct{ name string }
+
+// object is all that is kept of an object: there may be a hundred thousand
+// ReplicaSets. What many have in common is there once.
+type object struct {
+	kind      *kind
+	namespace unique.Handle[string]
+	name      string
+	uid       types.UID
+	// controller is the zero Handle if there is none.
+	controller unique.Handle[reference]
+}
+
+func newObject(kind *kind, meta *metav1.ObjectMeta) *object {
+	o := &object{kind: kind, namespace: unique.Make(meta.Namespace), name: meta.Name, uid: meta.UID}
+	if i := slices.IndexFunc(meta.OwnerReferences, isController); i >= 0 {
+		owner := &meta.OwnerReferences[i]
+		o.controller = unique.Make(reference{owner.Kind, owner.Name, owner.UID})
+	}
+	return o
+}
+
+func isController(owner metav1.OwnerReference) bool {
+	return owner.Controller != nil && *owner.Controller
+}
+
+// above returns how the object names its controller; false if it has none.
+func (o *object) above() (reference, bool) {
+	if o.controller == (unique.Handle[reference]{}) {
+		return reference{}, false
+	}
+	return o.controller.Value(), true
+}
+
+// is reports whether the object is the one that something in a namespace refers to:
+// nobody else checks references.
+func (o *object) is(namespace string, to *reference) bool {
+	within := o.namespace.Value()
+	return o.uid == to.uid && o.kind.name == to.kind && o.name == to.name && (within == namespace || within == "")
+}
+
+// GetObjectMeta implements metav1.ObjectMetaAccessor, by which the reflector names
+// objects while it reads the first ones.
+func (o *object) GetObjectMeta() metav1.Object {
+	return &metav1.ObjectMeta{Namespace: o.namespace.Value(), Name: o.name}
+}

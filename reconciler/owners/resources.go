@@ -1,0 +1,68 @@
+package owners
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// DefaultResources are what Kubernetes itself makes pods with.
+var DefaultResources = []string{
+	"replicasets.apps", "deployments.apps", "statefulsets.apps", "daemonsets.apps", "jobs.batch", "cronjobs.batch", "replicationcontrollers",
+}
+
+// unread are resources that are never read, and why.
+var unread = map[schema.GroupResource]string{
+	{Resource: "secrets"}:    "secrets control no pods, and are not to be read",
+	{Resource: "configmaps"}: "ConfigMaps control no pods, and are not to be read",
+	{Resource: "pods"}:       "pods are what is controlled",
+}
+
+// ParseResources reads resources as RBAC and kubectl name them, e.g.
+// "rollouts.argoproj.io": the plural, and the group if it is not the core group. The
+// error tells all that is wrong.
+func ParseResources(names []string) ([]schema.GroupResource, error) {
+	var all []schema.GroupResource
+	var errs []error
+	for _, name := range names {
+		resource := schema.ParseGroupResource(name)
+		err := checkResource(resource)
+		if err == nil && slices.Contains(all, resource) {
+			err = errors.New("named twice")
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%q: %w", name, err))
+			continue
+		}
+		all = append(all, resource)
+	}
+	return all, errors.Join(errs...)
+}
+
+func checkResource(r schema.GroupResource) error {
+	if why, ok := unread[r]; ok {
+		return errors.New(why)
+	}
+	if len(validation.IsDNS1035Label(r.Resource)) > 0 {
+		return errors.New("want the plural of a kind in lower case, then its group, such as rollouts.argoproj.io")
+	}
+	if r.Group == "" {
+		return nil
+	}
+	if version, group, ok := strings.Cut(r.Group, "."); ok && isVersion(version) {
+		return fmt.Errorf("want no version, it is found out: %s.%s", r.Resource, group)
+	}
+	if len(validation.IsDNS1123Subdomain(r.Group)) > 0 {
+		return fmt.Errorf("%q is no API group", r.Group)
+	}
+	return nil
+}
+
+// isVersion reports whether a text is a version of an API, such as v1 or v1beta2.
+func isVersion(s string) bool {
+	return len(s) > 1 && s[0] == 'v' && '0' <= s[1] && s[1] <= '9'
+}

@@ -127,8 +127,8 @@ func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion st
 // amounts are is recorded before, as the node says nothing of it after.
 func (a *actuator) putBack(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
 	resourceVersion = plan.ResourceVersion
-	if plan.infeasible != "" {
-		if resourceVersion, err = a.annotate(ctx, plan, stepInfeasible, resourceVersion, map[string]*string{contract.Infeasible: &plan.infeasible}); err != nil {
+	if plan.noteInfeasible != "" {
+		if resourceVersion, err = a.annotate(ctx, plan, stepInfeasible, resourceVersion, map[string]*string{contract.Infeasible: &plan.noteInfeasible}); err != nil {
 			return "", err
 		}
 	}

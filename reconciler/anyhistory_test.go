@@ -71,7 +71,7 @@ func (s *saga) checkOriginals(plan *Plan, restoring bool) {
 			if !known && !s.lost[name] {
 				s.Errorf("%s: the original is not known: %+v", name, c.standings[r.index])
 			}
-			if known && to != has && to.Limit > to.Request+1<<20 && exceeds(to, author) {
+			if known && to != has && to.Limit > to.Request+r.unit && exceeds(to, author) {
 				s.Errorf("%s: %v has more limit to its request than %v", name, to, author)
 			}
 			if known && restoring && to != author && to != has {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// memoryLimitsShrink is the first version whose API server lets memory limits
-// shrink without a restart.
+// memoryLimitsShrink is the first version of API servers and of kubelets that let
+// memory limits shrink safely without a restart.
 var memoryLimitsShrink = version.MustParseGeneric("1.34")
 
 // learnServer finds out what this version of the API server allows, and tries

@@ -1,8 +1,6 @@
 package reconciler
 
 import (
-	"fmt"
-
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
@@ -40,7 +38,7 @@ func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
 // resolve does so for one resource.
 func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s, original, present := &c.standings[r.index], r.of(&c.Original), *r.of(&c.Current)
-	known := original.Request != 0 && (original.Limit != 0) == (present.Limit != 0)
+	known := c.knows(r)
 	to, _ := r.scale(*original, plan.factor(r), r.bounds(bounds))
 	switch {
 	case known && to == present:
@@ -58,19 +56,15 @@ func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratio
 
 // leave says why a size that somebody else set stays.
 func (p *Planner) leave(plan *Plan, c *ContainerPlan, r *measure, known bool) {
-	why := ""
-	if !known {
-		why = ", before its original was known"
-	}
 	plan.vetoed = plan.vetoed || known
-	plan.left = true
-	plan.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it%s", c.Name, r.name, c.standings[r.index].why, why))
+	plan.explainStays(c, r)
 }
 
 // adopt makes what somebody else set what its original comes to here. What he did
 // not set keeps its original.
 func (p *Plan) adopt(c *ContainerPlan, r *measure) {
 	s := &c.standings[r.index]
+	s.set |= s.adopted // Both are worked out together, as scale does.
 	*r.of(&c.Original) = p.unscaled(c, r, s.set)
 	for _, which := range [...]contract.Original{r.request, r.limit} {
 		if amount, _ := amountOf(&c.Original, which); s.set&(1<<which) != 0 && amount != 0 {

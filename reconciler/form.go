@@ -22,9 +22,6 @@ func (f *form) clear() {
 	for list := range ownAmounts(&f.Pod) {
 		*list = nil
 	}
-	for status := range statusesOf(&f.Pod) {
-		status.RestartCount = 0
-	}
 	for i := range f.ManagedFields {
 		f.ManagedFields[i].Time = nil
 	}
@@ -112,9 +109,6 @@ func pack(pod *corev1.Pod) (*keys, unpacker) {
 		}
 		p.number(seconds)
 	}
-	for status := range statusesOf(pod) {
-		p.number(int64(status.RestartCount))
-	}
 	m := mapPacker{pod: pod, values: &p}
 	packAll(&m, pod.Labels, itself)
 	packAll(&m, pod.Annotations, itself)
@@ -136,9 +130,6 @@ func (u unpacker) into(pod *corev1.Pod, keys *keys) *mapUnpacker {
 			times[i] = metav1.Unix(at, 0)
 			m.Time = &times[i]
 		}
-	}
-	for status := range statusesOf(pod) {
-		status.RestartCount = int32(u.number())
 	}
 	m := mapUnpacker{pod, unpacker{packed: keys.packed}, &u}
 	pod.Labels, pod.Annotations = unpackAll[string](&m, itself), unpackAll[string](&m, itself)

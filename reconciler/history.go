@@ -43,8 +43,6 @@ const (
 	unknown setter = iota
 	// admission: nobody but an admission plugin, with somebody's resize.
 	admission
-	// agreeing: another, who may but agree with the author. It is never returned.
-	agreeing
 	// another: neither we nor who created the pod.
 	another
 	// predecessor: another controller that keeps the same annotations.
@@ -108,14 +106,14 @@ func historyOf(pod *corev1.Pod) history {
 // Nobody has what was restored in a record that is cut, or what admission added to a
 // resize. The latter is not the author's.
 func (h *history) setterOf(i int, which contract.Original) (setter, string) {
-	by, name, made, owned := unknown, "", false, false
+	by, name, made, owned, agreed := unknown, "", false, false, false
 	for k := range h.entries {
 		m := &h.entries[k]
 		if !factsOf(m).setsAmount(i, which) {
 			continue
 		}
 		owned = true
-		agrees := m.Operation == metav1.ManagedFieldsOperationApply
+		applied := m.Operation == metav1.ManagedFieldsOperationApply
 		switch {
 		case isAnybodys(m):
 			// Whoever it was.
@@ -123,21 +121,17 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 			made = made || factsOf(m).is(creation) // Anybody may apply a pod as it is.
 		case m.Manager == contract.FieldManager:
 			by = us
-		case by < predecessor && h.keepsOurAnnotations(m.Manager, i, which):
+		case (by == unknown || by == another) && h.keepsOurAnnotations(m.Manager, i, which):
 			by, name = predecessor, m.Manager
-		case by == unknown || by == agreeing && !agrees:
-			if by, name = another, m.Manager; agrees {
-				by = agreeing
-			}
+		case by == unknown || by == another && agreed && !applied:
+			by, name, agreed = another, m.Manager, applied
 		}
 	}
 	switch {
-	case made && (by == unknown || by == agreeing), !owned && !h.anybody && (h.created || h.cut):
+	case made && (by == unknown || by == another && agreed), !owned && !h.anybody && (h.created || h.cut):
 		return author, ""
 	case !owned && h.created:
 		return admission, ""
-	case by == agreeing:
-		return another, name
 	}
 	return by, name
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // infeasibleFor is how long a node is believed that it can never carry a resize out.
-// Whoever changes its kubelet's configuration mostly starts the machine anew as well,
-// which ends it at once.
+// Nothing tells that a kubelet was configured otherwise, unless its machine was
+// booted as well.
 const infeasibleFor = 24 * time.Hour
 
 // answer is what a node said to a resize that it refuses whatever the amounts are. It

@@ -66,16 +66,16 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 	s := snapshotOf(t, refusedPod, booted("v1.36.3", "boot-1"))
 	s.Now = start.Add(time.Minute)
 	plan := planner.Plan(s)
-	if plan.kind != putBack || plan.infeasible != "2026-11-21T00:01:00Z v1.36.3/boot-1 "+staticCPU {
-		t.Fatalf("%v because of %v, and records %q", plan.Decision, plan.Reasons, plan.infeasible)
+	if plan.kind != putBack || plan.noteInfeasible != "2026-11-21T00:01:00Z v1.36.3/boot-1 "+staticCPU {
+		t.Fatalf("%v because of %v, and records %q", plan.Decision, plan.Reasons, plan.noteInfeasible)
 	}
 	// Stopped between its two writes, it does not write the first again.
 	recorded := refusedPod.DeepCopy()
-	annotated("infeasible", plan.infeasible)(recorded)
+	annotated("infeasible", plan.noteInfeasible)(recorded)
 	managedBy(managed(contract.FieldManager, "", 12, contract.Infeasible))(recorded)
 	s.Pod, s.Now = recorded, start.Add(2*time.Minute)
-	if again := planner.Plan(s); again.kind != putBack || again.infeasible != "" {
-		t.Errorf("stopped and planned again: %v, and records %q", again.Decision, again.infeasible)
+	if again := planner.Plan(s); again.kind != putBack || again.noteInfeasible != "" {
+		t.Errorf("stopped and planned again: %v, and records %q", again.Decision, again.noteInfeasible)
 	}
 	// Another pod of the node, in another process.
 	all := newAnswers()
@@ -84,13 +84,13 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 	other.Now = start.Add(time.Hour)
 	other.Around.Infeasible, other.InfeasibleUntil = all.of(s.Around.Node, "other", other.Now)
 	plan = planner.Plan(other)
-	if plan.Decision != Skip || plan.Reasons[0].Code != contract.ResizeInfeasible || !plan.again.Equal(other.InfeasibleUntil) {
-		t.Errorf("%v because of %v, again at %v", plan.Decision, plan.Reasons, plan.again)
+	if plan.Decision != Skip || plan.Reasons[0].Code != contract.ResizeInfeasible || !plan.replanAt.Equal(other.InfeasibleUntil) {
+		t.Errorf("%v because of %v, again at %v", plan.Decision, plan.Reasons, plan.replanAt)
 	}
 	// Once it counts no more, the next record takes the annotation away.
 	recorded.Status.Conditions = nil
 	s.Now = start.Add(2 * infeasibleFor)
-	if plan := planner.Plan(s); plan.record(s.Now)[contract.Infeasible] != nil || !plan.feasible {
+	if plan := planner.Plan(s); plan.record(s.Now)[contract.Infeasible] != nil || !plan.dropInfeasible {
 		t.Errorf("two days later: %v because of %v", plan.Decision, plan.Reasons)
 	}
 }
@@ -136,10 +136,10 @@ func TestRefusalsOutlastAChangeOfLeaders(t *testing.T) {
 	l.refusedBy(plan, start.Add(time.Second))
 	l.beginAnew()
 	refused, left := l.refusal(plan.Pod, plan.UID, start.Add(time.Second))
-	if refused == nil || !refused.waiting || refused.again || left != firstRefusal-time.Second {
+	if refused == nil || !refused.waiting || refused.retry || left != firstRefusal-time.Second {
 		t.Fatalf("%+v for %v", refused, left)
 	}
-	if refused, left := l.refusal(plan.Pod, plan.UID, start.Add(firstRefusal)); !refused.again || left != 0 {
+	if refused, left := l.refusal(plan.Pod, plan.UID, start.Add(firstRefusal)); !refused.retry || left != 0 {
 		t.Errorf("what fails is tried again after the pause: %+v, %v", refused, left)
 	}
 	for range 20 {

@@ -149,7 +149,7 @@ func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	trimmed := make([]corev1.ContainerStatus, len(statuses))
 	for i := range statuses {
 		s := &statuses[i]
-		trimmed[i] = corev1.ContainerStatus{Name: s.Name, Resources: s.Resources, AllocatedResources: s.AllocatedResources, RestartCount: s.RestartCount}
+		trimmed[i] = corev1.ContainerStatus{Name: s.Name, Resources: s.Resources, AllocatedResources: s.AllocatedResources}
 		if s.State.Running != nil {
 			trimmed[i].State.Running = &isRunning
 		}

@@ -19,18 +19,19 @@ func (p *Planner) keep(plan *Plan, s *Snapshot, now progress, bounds ratios.Boun
 		return plan
 	}
 	plan.Decision = Align
+	// Of a pod that lost an original, nothing is made to look as if it were known.
 	unfinished := plan.sized && plan.applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange()
 	switch held := plan.heldBack(); {
 	case now.code != "":
 		plan.explainBounds()
-		plan.first(now.code, orKubeletSaysNothing(now.message))
+		plan.before(now.code, orKubeletSaysNothing(now.message))
 	case plan.left && !unfinished:
 		// What was to be done is done, and people have to know what was not.
 		plan.Decision = Skip
 	case plan.left:
 	case !held:
 		plan.explainBounds()
-		plan.first(contract.AlreadyAligned, "the requests are what node type "+plan.NodeType+" needs")
+		plan.before(contract.AlreadyAligned, "the requests are what node type "+plan.NodeType+" needs")
 	case plan.applied == "" && !plan.resized() && !plan.sized:
 		// Nothing was ever done to the pod, and nothing can be.
 		plan.Decision = Skip
@@ -89,7 +90,7 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 	}
 	before := plan.Reasons
 	p.holdBack(plan, s)
-	plan.Reasons = before
+	plan.Reasons = before // What it holds back of this is no news.
 	if !plan.differs() {
 		return false
 	}
@@ -98,8 +99,8 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 		return false
 	}
 	plan.kind, plan.Decision = putBack, Resize
-	plan.wanted = plan.demand(s, now.code, current)
-	plan.infeasible = toRecord(s, now)
+	plan.wanted = plan.demand(s, current)
+	plan.noteInfeasible = toRecord(s, now)
 	plan.Reasons = []Reason{{now.code, now.message}}
 	return true
 }
@@ -124,9 +125,10 @@ func toRecord(s *Snapshot, now progress) string {
 func (p *Plan) credible(bounds ratios.Bounds) bool {
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		if !credible(c.Original.CPU, c.Current.CPU, c.Desired.CPU, sizing.Range(bounds.CPU), sizing.CPU) ||
-			!credible(c.Original.Memory, c.Current.Memory, c.Desired.Memory, sizing.Range(bounds.Memory), sizing.Memory) {
-			return false
+		for _, r := range measures {
+			if !credible(*r.of(&c.Original), *r.of(&c.Current), *r.of(&c.Desired), r.bounds(bounds), r.scale) {
+				return false
+			}
 		}
 	}
 	return true
@@ -147,17 +149,10 @@ func credible(original, has, wanted sizing.Amount, bounds sizing.Range, scale fu
 func current(c *ContainerPlan) *sizing.Container { return &c.Current }
 func desired(c *ContainerPlan) *sizing.Container { return &c.Desired }
 
-// demand is what is asked of a node, as one text to be compared: the sizes, what the
-// node has, and where it failed at them, how often the containers were restarted, after
-// which they use another amount of memory.
-func (p *Plan) demand(s *Snapshot, refused contract.Reason, of func(*ContainerPlan) *sizing.Container) string {
-	restarts := int32(0)
-	for i := range p.Containers {
-		if status := p.Containers[i].status(s.Pod); status != nil && refused == contract.ResizeError {
-			restarts += status.RestartCount
-		}
-	}
-	text := fmt.Sprint(p.Node, amountsOf(p, of), restarts)
+// demand is what is asked of a node, as one text to be compared: the sizes, and what the
+// node has.
+func (p *Plan) demand(s *Snapshot, of func(*ContainerPlan) *sizing.Container) string {
+	text := fmt.Sprint(p.Node, amountsOf(p, of))
 	if node := s.Around.Node; node != nil {
 		text += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String() + " " + machineOf(node)
 	}

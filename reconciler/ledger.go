@@ -191,7 +191,7 @@ func (l *ledger) planned(plan *Plan, in rules, differs difference, queued time.T
 	e.in = in
 	l.total.replace(e.differs, differs)
 	e.differs = differs
-	switch first := plan.Decision == Resize && plan.kind == sizes && plan.applied == ""; {
+	switch first := plan.Decision == Resize && plan.kind == sizes && plan.first(); {
 	case !first:
 		e.needed = time.Time{}
 	case e.needed.IsZero():
@@ -369,11 +369,11 @@ func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time)
 	}
 	left := e.refusals.left(now)
 	r := &Refusal{Reason: e.refused.Reason, wanted: e.refused.wanted, waiting: left > 0}
-	if r.again = r.Reason.Code == contract.ResizeError && !r.waiting; r.again || r.waiting {
+	if r.retry = r.Reason.Code == contract.ResizeError && !r.waiting; r.retry || r.waiting {
 		return r, left
 	}
 	left = max(0, e.refusedAt.Add(infeasibleFor).Sub(now))
-	r.again = left == 0
+	r.retry = left == 0
 	return r, left
 }
 

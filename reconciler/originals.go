@@ -51,8 +51,8 @@ const (
 // standing is a claim, and why it is no better.
 type standing struct {
 	claim
-	// why is for lost, and names another manager for theirs.
-	why string
+	// why is for lost, and manager for theirs.
+	why, manager string
 	// set has a bit for each contract.Original that somebody else set and that can
 	// be adopted, adopted for each that was.
 	set, adopted uint8
@@ -152,7 +152,7 @@ func (p part) besides(limit part) standing {
 	if s.claim != theirs {
 		s = limit.standing
 	}
-	s.set = p.set | limit.set
+	s.set, s.adopted = p.set|limit.set, p.adopted|limit.adopted
 	for _, other := range [...]part{p, limit} {
 		if other.claim == lost {
 			s.set = 0 // What is not known beside it cannot be worked out.
@@ -182,7 +182,7 @@ func (o *originals) part(c *ContainerPlan, which contract.Original, current int6
 	}
 	switch {
 	case by == another:
-		return part{original: recorded, standing: standing{claim: theirs, why: manager, set: 1 << which}}
+		return part{original: recorded, standing: standing{claim: theirs, manager: manager, set: 1 << which}}
 	case err != nil:
 		return part{standing: standing{claim: lost, why: err.Error()}}
 	case ok && by == unknown && recorded != current:

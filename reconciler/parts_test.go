@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +39,7 @@ func TestARestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
 	s.Around.Infeasible = []string{`Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`}
 	s.InfeasibleUntil = at(86400)
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	if plan.Decision == Skip && plan.again.IsZero() {
+	if plan.Decision == Skip && plan.replanAt.IsZero() {
 		t.Errorf("the restore is left because of %v, and never planned again", plan.Reasons)
 	}
 }
@@ -96,7 +97,7 @@ func TestAResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
 	s.Now = at(3600)
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 	if plan.Decision != Resize {
-		t.Errorf("an hour after our resize: %v because of %v, again at %v", plan.Decision, plan.Reasons, plan.again)
+		t.Errorf("an hour after our resize: %v because of %v, again at %v", plan.Decision, plan.Reasons, plan.replanAt)
 	}
 }
 
@@ -367,5 +368,19 @@ func TestAPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
 		if got := plan.Containers[0].Desired; plan.keepRecord || got != (amounts{"500m", "", "256Mi", "256Mi"}).container() {
 			t.Errorf("%s: restored to %v: %v", name, got, plan.Reasons)
 		}
+	}
+}
+
+func TestAPodThatWasResizedInPartIsPaced(t *testing.T) {
+	p := pod(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "1", "original-memory.app", "1Gi"))
+	s := snapshotOf(t, trimPod(p), roomFor("n4", "2", "800Mi"))
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	plan := planner.Plan(s)
+	if said := plan.outcome(); plan.partial == "" || !strings.HasSuffix(said[0].Message, "; not yet: container app: memory") {
+		t.Errorf("said %v of %v", said, plan.Reasons)
+	}
+	s = snapshotOf(t, carriedOut(t, s.Pod, plan, 40), roomFor("big", "2", "800Mi"))
+	if again := planner.Plan(s); again.Decision != Resize || !again.realigns() {
+		t.Errorf("on another ratio: %v, realigns %v", again.Decision, again.realigns())
 	}
 }

@@ -88,22 +88,25 @@ type Plan struct {
 	// partial is why the plan gives only some of the sizes that the pod should have;
 	// empty if it gives them all.
 	partial contract.Reason
+	// without names what it does not give.
+	without []string
 	// sized says that we resized the pod before.
 	sized bool
-	// again is when the pod is to be planned again though nothing changes, as what
+	// replanAt is when the pod is to be planned again though nothing changes, as what
 	// its node said counts for so long; zero if it need not be.
-	again time.Time
+	replanAt time.Time
 	// applied is the node type that the pod says it was sized for.
 	applied string
 	// vetoed tells that a plan to skip would give other sizes, if nothing spoke
 	// against it.
 	vetoed bool
 	// wanted is the size that the node refuses, of a plan that puts back, and
-	// infeasible the annotation that says so, where it refuses it whatever the amounts
+	// noteInfeasible the annotation that says so, where it refuses it whatever the amounts
 	// are; empty if it does not, or it is there.
-	wanted, infeasible string
-	// feasible says that the annotation of that is there, and to be removed.
-	feasible bool
+	wanted, noteInfeasible string
+	// dropInfeasible says that this annotation is there, counts no more, and goes with
+	// the next record.
+	dropInfeasible bool
 }
 
 // kind is what a plan is for.
@@ -144,6 +147,12 @@ type ContainerPlan struct {
 	unrecorded, adopts, outdated uint8
 }
 
+// knows reports whether the original of a resource is known, its limit's too if it has one.
+func (c *ContainerPlan) knows(r *measure) bool {
+	original, present := r.of(&c.Original), r.of(&c.Current)
+	return original.Request != 0 && (original.Limit != 0) == (present.Limit != 0)
+}
+
 // adopted has a bit for each amount that was adopted.
 func (c *ContainerPlan) adopted() uint8 { return c.standings[0].adopted | c.standings[1].adopted }
 
@@ -172,8 +181,11 @@ func (p *Plan) adoptionsChange() bool {
 // realigns tells whether the plan gives other sizes to a pod that was sized
 // before.
 func (p *Plan) realigns() bool {
-	return p.Decision == Resize && (p.kind == sizes && p.applied != "" || p.kind == restore)
+	return p.Decision == Resize && (p.kind == sizes && !p.first() || p.kind == restore)
 }
+
+// first reports whether the pod was never sized before, not even in part.
+func (p *Plan) first() bool { return p.applied == "" && !p.sized }
 
 // differs tells whether any size is to change.
 func (p *Plan) differs() bool {
@@ -260,8 +272,8 @@ func (p *Plan) because(code contract.Reason, message string) {
 	p.Reasons = append(p.Reasons, Reason{code, message})
 }
 
-// first puts a reason before all others.
-func (p *Plan) first(code contract.Reason, message string) {
+// before puts a reason before all others.
+func (p *Plan) before(code contract.Reason, message string) {
 	p.Reasons = append([]Reason{{code, message}}, p.Reasons...)
 }
 

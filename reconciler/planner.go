@@ -30,12 +30,12 @@ type Planner struct {
 	KeepMemoryLimits bool
 	// Sidecars has restartable init containers resized too.
 	Sidecars bool
-	// External says what becomes of pods that somebody else resized.
+	// External says what becomes of sizes that somebody else set.
 	External External
 }
 
-// Plan plans one pod. The order of what can speak against a resize is that of
-// package safety.
+// Plan plans one pod. The order of what can speak against a resize is that of the
+// doc.go of package safety.
 func (p *Planner) Plan(s *Snapshot) *Plan {
 	h := historyOf(s.Pod)
 	plan, entry, bounds := p.begin(s, &h)
@@ -51,16 +51,16 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	plan.fillOriginals(s.Pod, &h)
 	plan.scaleAll(bounds)
 	p.external(plan, bounds)
-	p.holdBack(plan, s)
 	plan.explainUnknown()
+	p.holdBack(plan, s)
 	now := s.progress(&h)
-	plan.again = now.again
+	plan.replanAt = now.replanAt
 	if !plan.differs() {
 		return p.keep(plan, s, now, bounds)
 	}
 	veto := plan.agree(s, now)
-	if s.Around.Infeasible != nil && plan.again.IsZero() {
-		plan.again = s.InfeasibleUntil
+	if s.Around.Infeasible != nil && plan.replanAt.IsZero() {
+		plan.replanAt = s.InfeasibleUntil
 	}
 	if veto != nil {
 		plan.skip(veto)
@@ -116,7 +116,7 @@ func (p *Planner) begin(s *Snapshot, h *history) (plan *Plan, entry *ratios.Entr
 		plan.QOSClass = plan.classAfter(pod)
 	}
 	if _, ok := pod.Annotations[contract.Infeasible]; ok {
-		plan.feasible = !stillInfeasible(s)
+		plan.dropInfeasible = !stillInfeasible(s)
 	}
 	if r.entry != nil {
 		plan.CPUFactor, plan.MemoryFactor = r.entry.CPUFactor, r.entry.MemoryFactor
@@ -193,20 +193,34 @@ func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s, current := &c.standings[r.index], *r.of(&c.Current)
 	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
 	if s.adopted != 0 && p.unscaled(c, r, s.adopted) == *r.of(&c.Original) {
-		// The factor is the one that the size was adopted at, and not every
-		// original comes to just the size again that it was worked out from.
-		if s.adopted&(1<<r.request) != 0 && r.bounds(bounds).Holds(current.Request) {
-			to.Request, clamped = current.Request, false
-		}
-		if s.adopted&(1<<r.limit) != 0 {
-			to.Limit = current.Limit
-		}
-		if to.Limit != 0 {
-			to.Limit = max(to.Limit, to.Request)
-		}
+		to, clamped = p.asAdopted(c, r, to, clamped, bounds)
 	}
 	*r.of(&c.Desired) = s.settle(r, current, to)
 	c.clamped[r.index] = clamped && s.ours()
+}
+
+// asAdopted keeps what was adopted at the factor that holds: not every original comes to
+// just the size again that it was worked out from. A limit beside an adopted request
+// goes with the factor alone, for the same reason.
+func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount, clamped bool, bounds ratios.Bounds) (sizing.Amount, bool) {
+	s, original, current := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current)
+	if s.adopted&(1<<r.request) != 0 && r.bounds(bounds).Holds(current.Request) {
+		if original.Limit > original.Request {
+			limit, _ := r.scale(sizing.Amount{Request: original.Limit}, p.factor(r), sizing.Range{})
+			to.Limit = max(limit.Request, current.Request+r.unit)
+			if difference := to.Limit - current.Limit; max(difference, -difference) <= r.unit {
+				to.Limit = current.Limit // It was rounded otherwise beside its own request.
+			}
+		}
+		to.Request, clamped = current.Request, false
+	}
+	if s.adopted&(1<<r.limit) != 0 {
+		to.Limit = current.Limit
+	}
+	if to.Limit != 0 {
+		to.Limit = max(to.Limit, to.Request)
+	}
+	return to, clamped
 }
 
 // unscaled returns the original of which the parts come from what the container
@@ -227,11 +241,24 @@ func (p *Plan) explainUnknown() {
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, r := range measures {
-			if s := &c.standings[r.index]; s.claim == lost {
-				p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, s.why))
-				p.left, p.lost = true, true
+			if c.standings[r.index].claim == lost {
+				p.explainStays(c, r)
+				p.lost = true
 			}
 		}
+	}
+}
+
+// explainStays says why a resource stays that is not ours to change.
+func (p *Plan) explainStays(c *ContainerPlan, r *measure) {
+	p.left = true
+	switch s := &c.standings[r.index]; {
+	case s.claim == lost:
+		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, s.why))
+	case c.knows(r):
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it", c.Name, r.name, s.manager))
+	default:
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it, and its original is not known", c.Name, r.name, s.manager))
 	}
 }
 

@@ -3,6 +3,7 @@ package reconciler
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,7 +66,7 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	if !plan.realigns() {
 		r.pacer.forget(key)
 	}
-	if wait := plan.again.Sub(r.clock.Now()); !plan.again.IsZero() {
+	if wait := plan.replanAt.Sub(r.clock.Now()); !plan.replanAt.IsZero() {
 		r.queue.AddAfter(key, max(wait, time.Second))
 	}
 	if !r.Leads() {
@@ -153,7 +154,11 @@ func (p *Plan) outcome() []Reason {
 	case p.kind == restore && !p.keepRecord:
 		said = []Reason{{contract.Restored, "what its author asked for: " + p.describe()}}
 	case p.kind == sizes && (p.Decision == Resize || p.resized()):
-		said = []Reason{{contract.Resized, "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.describe()}}
+		text := "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.describe()
+		if len(p.without) > 0 {
+			text += "; not yet: " + strings.Join(p.without, ", ")
+		}
+		said = []Reason{{contract.Resized, text}}
 	}
 	for _, reason := range p.Reasons {
 		told := len(said) > 0 && (reason.Code == said[0].Code || reason.Code == contract.AlreadyAligned)

@@ -57,8 +57,8 @@ func TestTimeAloneEndsWhatAKubeletSays(t *testing.T) {
 			if len(plan.Reasons) > 0 {
 				reason = plan.Reasons[0].Code
 			}
-			if plan.Decision != tc.decision || reason != tc.reason || !plan.again.Equal(tc.again) {
-				t.Errorf("%v because of %v, again at %v; want %v because of %q, %v", plan.Decision, plan.Reasons, plan.again, tc.decision, tc.reason, tc.again)
+			if plan.Decision != tc.decision || reason != tc.reason || !plan.replanAt.Equal(tc.again) {
+				t.Errorf("%v because of %v, again at %v; want %v because of %q, %v", plan.Decision, plan.Reasons, plan.replanAt, tc.decision, tc.reason, tc.again)
 			}
 			s.Restore = true
 			if plan := planner.Plan(s); plan.Decision != Resize || plan.Containers[0].Desired != guaranteed.container() {

@@ -54,7 +54,7 @@ func (p *Plan) record(now time.Time) map[string]*string {
 		contract.AppliedInstanceType: &p.NodeType,
 		contract.AppliedAt:           new(now.UTC().Format(time.RFC3339)),
 	}
-	if p.feasible {
+	if p.dropInfeasible {
 		annotations[contract.Infeasible] = nil
 	}
 	for i := range p.Containers {

@@ -54,8 +54,8 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 		}
 		if still, _ := p.objection(s, now); still == nil {
 			p.partial = veto.Reason
-			left := p.unlike(func(i int) *sizing.Container { return &full[i].Desired })
-			p.because(veto.Reason, veto.Message+"; the rest is resized without "+strings.Join(left, ", "))
+			p.without = p.unlike(func(i int) *sizing.Container { return &full[i].Desired })
+			p.because(veto.Reason, veto.Message+"; the rest is resized without "+strings.Join(p.without, ", "))
 			return nil
 		}
 	}

@@ -31,7 +31,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 		return plan.skip(&safety.Veto{Reason: contract.Restored, Message: h.untouched()})
 	}
 	plan.fillOriginals(s.Pod, h)
-	plan.Reasons = nil
+	plan.Reasons = nil // That an annotation is wrong does not matter any more.
 	for i := range plan.Containers {
 		for _, r := range measures {
 			plan.giveBack(&plan.Containers[i], r, p.External == OverrideExternal)
@@ -48,7 +48,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 		}
 	}
 	if len(plan.Reasons) == 0 {
-		plan.first(contract.Restored, "the pod is to have what its author asked for")
+		plan.before(contract.Restored, "the pod is to have what its author asked for")
 		return plan
 	}
 	// Without the annotations, what is not given back would be lost. What can change by
@@ -65,7 +65,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 func (h *history) untouched() string {
 	for i := range h.entries {
 		if m := &h.entries[i]; m.Subresource == resizeSubresource {
-			return "nothing of ours is on the pod, which " + m.Manager + " resized"
+			return "workload-resizer has changed nothing on the pod; " + m.Manager + " has resized it"
 		}
 	}
 	return "the pod has what its author asked for, and is kept so"
@@ -74,16 +74,14 @@ func (h *history) untouched() string {
 // giveBack has a resource get its original, and says why where it does not.
 func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {
 	s, original, present := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current)
-	known := original.Request != 0 && (original.Limit != 0) == (present.Limit != 0)
+	known := c.knows(r)
 	switch {
 	case present.Request == 0, known && original == present:
 		// Whoever set it: it is what its author asked for.
 	case s.claim == scales, s.claim == theirs && known && override:
 		*r.of(&c.Desired) = original
-	case s.claim == theirs:
-		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it", c.Name, r.name, s.why))
-	case s.claim == lost:
-		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, s.why))
+	case s.claim == theirs, s.claim == lost:
+		p.explainStays(c, r)
 	case s.claim == limitStays:
 		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, which came after the author, or whose original got lost", c.Name, r.name))
 		if present.Request != present.Limit { // What is equal keeps the QoS class.

@@ -72,9 +72,9 @@ type Refusal struct {
 	Reason Reason
 	// wanted is the size, as Plan.wanted has it.
 	wanted string
-	// waiting says that nothing that takes more is tried yet either, again that the
-	// same may be.
-	waiting, again bool
+	// waiting says that nothing that takes more is tried yet, and after a ResizeError
+	// nothing at all; retry that the same may be.
+	waiting, retry bool
 }
 
 // keeps reports whether the sizes of a plan are not to be asked for yet.
@@ -82,5 +82,5 @@ func (r *Refusal) keeps(p *Plan, s *Snapshot) bool {
 	if r.waiting && (p.grows() || r.Reason.Code == contract.ResizeError) {
 		return true
 	}
-	return !r.again && r.wanted == p.demand(s, r.Reason.Code, desired)
+	return !r.retry && r.wanted == p.demand(s, desired)
 }

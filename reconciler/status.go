@@ -19,8 +19,8 @@ type progress struct {
 	message string
 	// overdue says that it has been in progress for longer than patience.
 	overdue bool
-	// again is when time alone makes something else of it; zero if it does not.
-	again time.Time
+	// replanAt is when time alone makes something else of it; zero if it does not.
+	replanAt time.Time
 }
 
 const (
@@ -46,7 +46,7 @@ func progressOf(pod *corev1.Pod, resized, now time.Time) progress {
 			continue
 		}
 		if until := resized.Add(lookedAt); beforeResize(c, resized) && now.Before(until) {
-			p.again = until
+			p.replanAt = until
 			continue
 		}
 		if urgency(code) > urgency(p.code) {
@@ -57,7 +57,7 @@ func progressOf(pod *corev1.Pod, resized, now time.Time) progress {
 		}
 		// A time to come is that of a clock which nothing follows from.
 		if until := c.LastTransitionTime.Add(patience); now.Before(until) && (now.IsZero() || until.Before(now.Add(2*patience))) {
-			p.again = until
+			p.replanAt = until
 		} else {
 			p.overdue = true
 		}

@@ -25,8 +25,8 @@ const (
 	AppliedInstanceType = Prefix + "applied-instance-type"
 	// AppliedAt is when that was done, in RFC 3339.
 	AppliedAt = Prefix + "applied-at"
-	// AdoptedAt is when the last resize by somebody else was done that was
-	// adopted (--externally-resized=adopt), in RFC 3339.
+	// AdoptedAt is when something that somebody else set was last adopted
+	// (--externally-resized=adopt), in RFC 3339. It is for people.
 	AdoptedAt = Prefix + "adopted-at"
 	// OriginalsBy names the field managers, separated by commas, that wrote originals
 	// and could know them, in whose place we resized the pod since.

@@ -142,12 +142,12 @@ type Info struct {
 }
 
 var reasons = []Info{
-	{Resized, Normal, "The pod has the requests and limits of its node type now."},
+	{Resized, Normal, "The pod was given the requests and limits of its node type, or those that the message names."},
 	{AlreadyAligned, Normal, "The pod has what it should have without a resize."},
 	{BoundsClamped, Normal, "A bound of the configuration decided a request instead of the ratio."},
 	{ResizeFailed, Warning, "The API server refused or failed a write; it is tried again with growing pauses."},
 	{ResizeUnsupported, Warning, "The API server or the node cannot resize this pod in place."},
-	{Restored, Normal, "The pod has its originals again, and is kept so until its restore is ended (`resizectl resume`)."},
+	{Restored, Normal, "The pod has its originals again, or was never given other sizes, and is kept so until its restore is ended (`resizectl resume`)."},
 	{ResizeActuated, Silent, "The containers run with what the pod asks for."},
 	{ResizeInProgress, Silent, "The node has taken the resize on and is not done."},
 	{ResizeDeferred, Normal, "The node has no room for the resize now; it tries again by itself."},

@@ -145,10 +145,11 @@ func TestRequestsAreWhatTheSchedulerCounts(t *testing.T) {
 // TestTheFirstVetoOfChangeIsTold takes one objection after the other from a
 // resize that meets them all.
 func TestTheFirstVetoOfChangeIsTold(t *testing.T) {
-	before := pod(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "1Gi")))
-	after := pod(app(list("cpu", "2", "memory", "1Gi"), list("cpu", "2", "memory", "1Gi")))
+	before := pod(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "2Gi")))
+	after := pod(app(list("cpu", "2", "memory", "2Gi"), list("cpu", "2", "memory", "2Gi")))
 	s := &Surroundings{
-		Node: nodeWith(list("cpu", "1"), corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}),
+		Infeasible: []string{swapping},
+		Node:       nodeWith(list("cpu", "1"), corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}),
 		LimitRanges: []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
 			{Type: corev1.LimitTypeContainer, Max: list("cpu", "1")},
 		}}}},
@@ -160,6 +161,7 @@ func TestTheFirstVetoOfChangeIsTold(t *testing.T) {
 	}{
 		{contract.QOSClassChange, func() { after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1500m") }},
 		{contract.LimitRangeViolation, func() { s.LimitRanges = nil }},
+		{contract.ResizeInfeasible, func() { s.Infeasible = nil }},
 		{contract.NodePressure, func() { s.Node.Status.Conditions = nil }},
 		{contract.NodeCapacity, func() { s.Node = nil }},
 		{contract.QuotaExceeded, func() { s.Quotas = nil }},

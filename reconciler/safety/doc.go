@@ -7,12 +7,13 @@
 //  1. Scope, whatever the sizes: NotScheduled, StaticPod, NotOwned, Terminating,
 //     Finished, OptedOut, Paused, NotRunning, OwnPod, WindowsPod, NoRequests,
 //     ResizeUnsupported, PodLevelResources, ResourceClaims, ActiveVPA.
-//  2. The planner's own, which the sizes come from: NodeNotFound,
-//     NodeTypeUnlabelled, UnknownNodeType, InvalidAnnotation,
-//     ExternallyResized; then what was tried before: ResizeInfeasible or
-//     ResizeError (refused), ResizeInProgress, ResizeDeferred.
+//  2. The planner's own: NodeNotFound, NodeTypeUnlabelled, UnknownNodeType;
+//     then what was tried before: ResizeInfeasible or ResizeError (refused),
+//     ResizeInProgress, ResizeDeferred.
 //  3. Change, with the sizes: QOSClassChange, LimitRangeViolation, ResizeInfeasible,
 //     NodePressure, NodeCapacity, QuotaExceeded.
+//  4. The planner's own, what stays while the rest is done: ExternallyResized,
+//     InvalidAnnotation, RestartRequired, MemoryLimitKept.
 //
 // What the API server would refuse is told before it is asked, by its own rules
 // of Kubernetes 1.36. It has the last word: Refusal turns its messages into the

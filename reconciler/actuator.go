@@ -21,8 +21,11 @@ import (
 
 // actuator carries plans out. It is the only code that writes pods.
 //
-// The order of its writes is the recovery contract: (1) originals, (2) resize,
-// (3) applied; of a restore, resize and then the removal of all annotations.
+// The order of its writes is the recovery contract: (1) originals, and whose word on
+// them counts, (2) resize, (3) applied, if nothing is left to be done; of a restore,
+// resize and then the removal of all annotations, if it is whole; of what a node
+// refuses, the record of its words, if they are about more than these amounts, and
+// then the resize that puts back.
 // Whatever was written last, the next plan starts from the originals and goes on
 // from there, so that nothing compounds. Every patch carries the pod's uid, so
 // that it never meets another pod of that name; all but (3) also carry the

@@ -124,16 +124,6 @@ func (f *facts) restored() bool {
 	return f.because("Restored")
 }
 
-// messageOf is what the plan says with a reason; empty if it does not have it.
-func (f *facts) messageOf(code string) string {
-	for _, reason := range f.plan.GetReasons() {
-		if reason.GetCode() == code {
-			return reason.GetMessage()
-		}
-	}
-	return ""
-}
-
 // because tells whether the plan has one of the reasons.
 func (f *facts) because(codes ...string) bool {
 	for _, reason := range f.plan.GetReasons() {

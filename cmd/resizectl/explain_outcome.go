@@ -48,7 +48,7 @@ func (f *facts) doneStep(p painter) string {
 	case f.resizeErr != nil:
 		return "Done: what was done to the pod cannot be told: " + whyUnknown(f.resizeErr)
 	case f.resize == nil && f.because("Restored"):
-		return "Done: " + oneLine(f.messageOf("Restored")) + "."
+		return "Done: nothing of workload-resizer is on the pod."
 	case f.resize == nil:
 		return "Done: the pod was not sized yet."
 	}

@@ -96,9 +96,9 @@ func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *work
 	}
 }
 
-// untouched are the reasons of pods that have nothing of ours on them, or not
-// for long.
-var untouched = map[string]bool{
+// needless are the reasons of pods that need no restore: they have nothing of ours, are
+// being deleted, or have ended.
+var needless = map[string]bool{
 	"Restored": true, "Terminating": true, "Finished": true,
 }
 
@@ -120,7 +120,7 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 	if len(reasons) == 0 {
 		return "the server says no reason"
 	}
-	if untouched[reasons[0].GetCode()] {
+	if needless[reasons[0].GetCode()] {
 		return ""
 	}
 	texts := make([]string, len(reasons))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -179,7 +180,7 @@ func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion str
 func (a *actuator) clean(ctx context.Context, plan *Plan, pod *corev1.Pod) (*corev1.Pod, error) {
 	annotations := map[string]*string{}
 	for key := range pod.Annotations {
-		if ours(key) {
+		if ours(key) && !(plan.keepOriginals && strings.HasPrefix(key, contract.OriginalPrefix)) {
 			annotations[key] = nil
 		}
 	}

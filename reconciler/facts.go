@@ -29,8 +29,10 @@ const (
 	vouching
 	// answering: it wrote what the node answered.
 	answering
+	// adopting: it wrote what of somebody else's was adopted.
+	adopting
 
-	allDeeds = creation | applying | vouching | answering
+	allDeeds = creation | applying | vouching | answering | adopting
 )
 
 // zero is the byte of no bits.
@@ -54,10 +56,16 @@ func (f facts) has(at int, which contract.Original) bool {
 
 func isTrimmed(m *metav1.ManagedFieldsEntry) bool { return !isObject(factsOf(m)) }
 
+// mostEntries is how many entries are kept. The API server keeps ten of those who update,
+// but any number of those who apply, and each is looked at for every amount.
+const mostEntries = 64
+
 // trimHistory keeps of managedFields what history is made from. It keeps what is
-// trimmed already.
+// trimmed already. Of a record that is longer than any honest one, nothing is
+// believed.
 func trimHistory(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 	var kept []metav1.ManagedFieldsEntry
+	var keys originalKeys
 	for i := range pod.ManagedFields {
 		m := &pod.ManagedFields[i]
 		if m.Subresource != "" && m.Subresource != resizeSubresource {
@@ -65,15 +73,18 @@ func trimHistory(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 		}
 		fields := m.FieldsV1
 		if !isTrimmed(m) {
-			fields = readFacts(m, pod)
+			fields = readFacts(m, pod, &keys)
 		}
 		if fields != nil || m.Subresource == resizeSubresource || isAnybodys(m) {
-			trimmed := metav1.ManagedFieldsEntry{Manager: m.Manager, Subresource: m.Subresource, Time: m.Time, FieldsV1: fields}
+			trimmed := metav1.ManagedFieldsEntry{Manager: strings.ToValidUTF8(m.Manager, "\uFFFD"), Subresource: m.Subresource, Time: m.Time, FieldsV1: fields}
 			if m.Operation == metav1.ManagedFieldsOperationApply {
 				trimmed.Operation = m.Operation
 			}
 			kept = append(kept, trimmed)
 		}
+	}
+	if len(kept) > mostEntries {
+		return []metav1.ManagedFieldsEntry{{Manager: ancientChanges}, {Manager: ancientChanges, Subresource: resizeSubresource}}
 	}
 	return kept
 }
@@ -81,13 +92,13 @@ func trimHistory(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 // readFacts reads the fields of an entry; nil if there is nothing to keep. The API
 // server stores what clients make up, too, so that a key counts only where the field
 // really is: elsewhere the annotation guard does not look for it.
-func readFacts(m *metav1.ManagedFieldsEntry, pod *corev1.Pod) *metav1.FieldsV1 {
+func readFacts(m *metav1.ManagedFieldsEntry, pod *corev1.Pod, keys *originalKeys) *metav1.FieldsV1 {
 	f := facts(bytes.Repeat([]byte{zero}, 1+2*(len(pod.Spec.Containers)+len(pod.Spec.InitContainers))))
 	for key, value := range members(m.FieldsV1.GetRawBytes()) {
 		switch string(key) {
 		case `"f:metadata"`:
 			for key := range members(valueOf(value, `"f:annotations"`)) {
-				f.addAnnotation(string(unquoted(key)), pod)
+				f.addAnnotation(string(unquoted(key)), pod, keys)
 			}
 		case `"f:spec"`:
 			for key, value := range members(value) {
@@ -129,7 +140,7 @@ var deeds = func() (fields [allDeeds + 1]*metav1.FieldsV1) {
 }()
 
 // addAnnotation takes note of one annotation; key is that of managedFields.
-func (f facts) addAnnotation(key string, pod *corev1.Pod) {
+func (f facts) addAnnotation(key string, pod *corev1.Pod, keys *originalKeys) {
 	name, ok := strings.CutPrefix(key, "f:")
 	switch {
 	case !ok:
@@ -139,17 +150,37 @@ func (f facts) addAnnotation(key string, pod *corev1.Pod) {
 		f[0] |= byte(vouching)
 	case name == contract.Infeasible:
 		f[0] |= byte(answering)
+	case name != contract.AdoptedAt && strings.HasPrefix(name, contract.AdoptedPrefix):
+		f[0] |= byte(adopting)
 	case strings.HasPrefix(name, contract.OriginalPrefix):
+		if at, ok := keys.of(pod)[name]; ok {
+			f[2+2*at.container] |= 1 << at.which
+		}
+	}
+}
+
+// originalKeys has the annotations with originals that containers of a pod may have. They
+// are worked out once, and only for pods that have any: a pod may have a thousand
+// containers, and ten thousand annotations.
+type originalKeys map[string]amountAt
+
+type amountAt struct {
+	container int
+	which     contract.Original
+}
+
+func (k *originalKeys) of(pod *corev1.Pod) originalKeys {
+	if *k == nil {
+		*k = originalKeys{}
 		i := 0
 		for c := range containersOf(pod) {
 			for _, which := range contract.Originals {
-				if which.IsKey(name, c.Name) {
-					f[2+2*i] |= 1 << which
-				}
+				(*k)[which.Key(c.Name)] = amountAt{i, which}
 			}
 			i++
 		}
 	}
+	return *k
 }
 
 // addAmounts takes note of the amounts of containers that a value of f:containers or

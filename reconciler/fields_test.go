@@ -35,7 +35,7 @@ func TestAFieldCountsOnlyWhereItReallyIs(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := pod(guaranteed)
 			p.Spec.InitContainers = []corev1.Container{{Name: "init"}}
-			got := factsOf(&metav1.ManagedFieldsEntry{FieldsV1: readFacts(&metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(tc.raw)}, p)})
+			got := factsOf(&metav1.ManagedFieldsEntry{FieldsV1: readFacts(&metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(tc.raw)}, p, new(originalKeys))})
 			if string(got) != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}

@@ -28,6 +28,8 @@ type history struct {
 	ours time.Time
 	// anybody says that there is a resize by anybody.
 	anybody bool
+	// adopts says that we have recorded what we adopted.
+	adopts bool
 	// vouched are the managers that we found to be able to know originals, separated
 	// by commas.
 	vouched string
@@ -89,8 +91,11 @@ func historyOf(pod *corev1.Pod) history {
 			}
 		case factsOf(m).is(creation):
 			h.created = true
-		case m.Manager == contract.FieldManager && factsOf(m).is(vouching):
-			h.vouched = pod.Annotations[contract.OriginalsBy]
+		case m.Manager == contract.FieldManager:
+			h.adopts = h.adopts || factsOf(m).is(adopting)
+			if factsOf(m).is(vouching) {
+				h.vouched = pod.Annotations[contract.OriginalsBy]
+			}
 		}
 	}
 	h.created = h.created && !h.cut
@@ -103,8 +108,7 @@ func historyOf(pod *corev1.Pod) history {
 // apply) the value that a field has share it, which says that they agree and not who
 // was first: shared with the author it is as created, shared with us it is ours.
 //
-// Nobody has what was restored in a record that is cut, or what admission added to a
-// resize. The latter is not the author's.
+// Nobody has what an admission plugin added to a resize, which is not the author's.
 func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 	by, name, made, owned, agreed := unknown, "", false, false, false
 	for k := range h.entries {
@@ -128,8 +132,8 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 		}
 	}
 	switch {
-	case made && (by == unknown || by == another && agreed), !owned && !h.anybody && (h.created || h.cut):
-		return author, ""
+	case made && h.created && (by == unknown || by == another && agreed), !owned && h.created && !h.anybody:
+		return author, "" // The oldest entry is merged first, so that a cut record has no creation.
 	case !owned && h.created:
 		return admission, ""
 	}

@@ -93,16 +93,20 @@ func (a answer) counts(node *corev1.Node, uid types.UID, now time.Time) bool {
 }
 
 // answers are those of all nodes. Every replica reads them off the pods.
+//
+// Who may resize pods of a namespace, and write their status, can have them say what he
+// likes. So an answer counts for its own namespace, and for others once pods of two have
+// it.
 type answers struct {
 	mu sync.Mutex
-	// nodes has them by node.
-	nodes map[string][]answer
+	// nodes has them by node, and by the namespaces that have them.
+	nodes map[string]map[string][]answer
 }
 
-func newAnswers() *answers { return &answers{nodes: map[string][]answer{}} }
+func newAnswers() *answers { return &answers{nodes: map[string]map[string][]answer{}} }
 
 // hear takes note of what a pod says of its node, which must be the one. There is at most
-// one answer of each kind for the machine that the node is.
+// one answer of each kind from a namespace, for the machine that the node is.
 func (a *answers) hear(pod *corev1.Pod, node *corev1.Node) {
 	said, ok := answerOf(pod)
 	if !ok || node == nil || said.machine != machineOf(node) {
@@ -110,13 +114,18 @@ func (a *answers) hear(pod *corev1.Pod, node *corev1.Node) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	all := slices.DeleteFunc(a.nodes[node.Name], func(other answer) bool {
+	of := a.nodes[node.Name]
+	if of == nil {
+		of = map[string][]answer{}
+		a.nodes[node.Name] = of
+	}
+	all := slices.DeleteFunc(of[pod.Namespace], func(other answer) bool {
 		return other.machine != said.machine || other.message == said.message && other.at.Before(said.at)
 	})
 	if !slices.ContainsFunc(all, func(other answer) bool { return other.message == said.message }) {
 		all = append(all, said)
 	}
-	a.nodes[node.Name] = all
+	of[pod.Namespace] = all
 }
 
 // forget drops those of a node that is gone.
@@ -128,21 +137,26 @@ func (a *answers) forget(node string) {
 
 // of returns what counts on a node for a pod now, and when the first of it no longer
 // does; the zero time if there is nothing.
-func (a *answers) of(node *corev1.Node, uid types.UID, now time.Time) (messages []string, until time.Time) {
+func (a *answers) of(node *corev1.Node, pod *corev1.Pod, now time.Time) (messages []string, until time.Time) {
 	if node == nil {
 		return nil, time.Time{}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, said := range a.nodes[node.Name] {
-		if !said.counts(node, uid, now) {
-			continue
-		}
-		messages = append(messages, said.message)
-		if ends := said.until(uid); until.IsZero() || ends.Before(until) {
-			until = ends
+	elsewhere := map[string]int{}
+	for namespace, said := range a.nodes[node.Name] {
+		for _, s := range said {
+			if !s.counts(node, pod.UID, now) {
+				continue
+			}
+			if elsewhere[s.message]++; namespace == pod.Namespace || elsewhere[s.message] == 2 {
+				messages = append(messages, s.message)
+				if ends := s.until(pod.UID); until.IsZero() || ends.Before(until) {
+					until = ends
+				}
+			}
 		}
 	}
 	slices.Sort(messages)
-	return messages, until
+	return slices.Compact(messages), until
 }

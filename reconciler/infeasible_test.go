@@ -18,6 +18,11 @@ func booted(kubelet, boot string) *corev1.Node {
 	return n
 }
 
+// uid is another pod.
+func uid(uid types.UID) *corev1.Pod {
+	return pod(guaranteed, func(p *corev1.Pod) { p.UID = uid })
+}
+
 // saying is a pod that we resized, and on which we recorded what its node answered.
 func saying(text string) *corev1.Pod {
 	return pod(guaranteed, asResized, managedBy(managed(contract.FieldManager, "", 12, contract.Infeasible)), annotated("infeasible", text))
@@ -46,7 +51,7 @@ func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			all := newAnswers()
 			all.hear(saying(tc.text), tc.node)
-			messages, until := all.of(tc.node, "another", start.Add(tc.after))
+			messages, until := all.of(tc.node, uid("another"), start.Add(tc.after))
 			if got := len(messages) == 1; got != tc.want || got && (messages[0] != staticCPU || until.Before(start.Add(infeasibleFor)) || until.After(start.Add(infeasibleFor+time.Hour))) {
 				t.Errorf("%q until %v, want %v", messages, until, tc.want)
 			}
@@ -82,7 +87,7 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 	all.hear(recorded, s.Around.Node)
 	other := snapshotOf(t, pod(guaranteed, asCreated), s.Around.Node)
 	other.Now = start.Add(time.Hour)
-	other.Around.Infeasible, other.InfeasibleUntil = all.of(s.Around.Node, "other", other.Now)
+	other.Around.Infeasible, other.InfeasibleUntil = all.of(s.Around.Node, other.Pod, other.Now)
 	plan = planner.Plan(other)
 	if plan.Decision != Skip || plan.Reasons[0].Code != contract.ResizeInfeasible || !plan.replanAt.Equal(other.InfeasibleUntil) {
 		t.Errorf("%v because of %v, again at %v", plan.Decision, plan.Reasons, plan.replanAt)
@@ -119,8 +124,19 @@ func TestOnlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
 		all.hear(saying(text), node("n4"))
 		all.hear(saying(answer{start.Add(time.Hour), machineOf(node("n4")), staticCPU}.String()), node("n4"))
 	}
-	if len(all.nodes["node"]) != 1 {
+	if len(all.nodes["node"]["default"]) != 1 {
 		t.Errorf("heard again and again: %v", all.nodes)
+	}
+	// One namespace cannot speak for another; two can.
+	elsewhere := pod(guaranteed, func(p *corev1.Pod) { p.Namespace = "elsewhere" })
+	if messages, _ := all.of(node("n4"), elsewhere, start.Add(2*time.Hour)); messages != nil {
+		t.Errorf("in another namespace: %v", messages)
+	}
+	second := saying(text)
+	second.Namespace = "second"
+	all.hear(second, node("n4"))
+	if messages, until := all.of(node("n4"), elsewhere, start.Add(2*time.Hour)); len(messages) != 1 || until.IsZero() {
+		t.Errorf("once two namespaces have it: %v", messages)
 	}
 }
 

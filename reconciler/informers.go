@@ -2,6 +2,8 @@ package reconciler
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,7 +90,15 @@ func trimNode(n *corev1.Node) *corev1.Node {
 	return trimmed
 }
 
+// trimPod keeps what plans are made from. Who writes a pod in protobuf can put texts
+// into it that are not UTF-8, which no message of the API can have.
 func trimPod(p *corev1.Pod) *corev1.Pod {
+	makeValid(p.Labels)
+	makeValid(p.Annotations)
+	for i := range p.OwnerReferences {
+		o := &p.OwnerReferences[i]
+		o.Kind, o.Name = strings.ToValidUTF8(o.Kind, "\uFFFD"), strings.ToValidUTF8(o.Name, "\uFFFD")
+	}
 	meta := trimMeta(p.ObjectMeta)
 	meta.ManagedFields = trimHistory(p)
 	trimmed := &corev1.Pod{
@@ -125,6 +135,8 @@ func trimPod(p *corev1.Pod) *corev1.Pod {
 		switch c := &p.Status.Conditions[i]; c.Type {
 		case corev1.PodResizePending, corev1.PodResizeInProgress:
 			trimmed.Status.Conditions = append(trimmed.Status.Conditions, *c)
+			last := &trimmed.Status.Conditions[len(trimmed.Status.Conditions)-1]
+			last.Message = bounded(last.Message)
 		}
 	}
 	return trimmed
@@ -159,3 +171,22 @@ func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 
 // isRunning stands for every container that runs; since when does not matter.
 var isRunning corev1.ContainerStateRunning
+
+// makeValid replaces what is no UTF-8 in values; keys are checked by the API server.
+func makeValid(texts map[string]string) {
+	for key, text := range texts {
+		if !utf8.ValidString(text) {
+			texts[key] = strings.ToValidUTF8(text, "\uFFFD")
+		}
+	}
+}
+
+// mostMessage is how much is kept of what a kubelet says, which people and events repeat.
+const mostMessage = 1024
+
+func bounded(message string) string {
+	if len(message) > mostMessage {
+		message = message[:mostMessage] + "…"
+	}
+	return strings.ToValidUTF8(message, "\uFFFD")
+}

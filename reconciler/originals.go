@@ -167,7 +167,7 @@ func (o *originals) part(c *ContainerPlan, which contract.Original, current int6
 	adopted := uint8(0)
 	if text, ok := which.AdoptedIn(o.annotations, c.Name); ok {
 		amount, err := r.parse(text)
-		if by == another && err == nil && amount == current {
+		if by == another && o.history.adopts && err == nil && amount == current {
 			by, adopted = us, 1<<which
 		} else {
 			c.outdated |= 1 << which

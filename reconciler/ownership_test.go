@@ -3,6 +3,7 @@ package reconciler
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,9 +46,17 @@ func owning(entries []metav1.ManagedFieldsEntry, before, after *corev1.Pod, mana
 		}
 		i++
 	}
-	for _, key := range []string{contract.AppliedAt, contract.AppliedInstanceType} {
-		if before.Annotations[key] != after.Annotations[key] {
+	for key, text := range after.Annotations {
+		switch {
+		case before.Annotations[key] == text:
+		case key == contract.AppliedAt || key == contract.AppliedInstanceType:
 			changed[0] |= byte(applying)
+		case key == contract.OriginalsBy:
+			changed[0] |= byte(vouching)
+		case key == contract.Infeasible:
+			changed[0] |= byte(answering)
+		case strings.HasPrefix(key, contract.AdoptedPrefix):
+			changed[0] |= byte(adopting)
 		}
 	}
 	var now []metav1.ManagedFieldsEntry

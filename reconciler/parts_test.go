@@ -73,7 +73,7 @@ func TestAnAnswerOfTheFutureDoesNotCount(t *testing.T) {
 	n := node("n4")
 	p := saying(answer{at(0).AddDate(100, 0, 0), machineOf(n), staticCPU}.String())
 	a.hear(p, n)
-	if messages, _ := a.of(n, "another", at(0).AddDate(1, 0, 0)); len(messages) != 0 {
+	if messages, _ := a.of(n, uid("another"), at(0).AddDate(1, 0, 0)); len(messages) != 0 {
 		t.Errorf("after a year: %v", messages)
 	}
 }
@@ -261,7 +261,7 @@ func TestAnAnswerOfANewMachineIsHeard(t *testing.T) {
 	message := staticCPU
 	a.hear(saying(answer{at(3600), "v1.36.3/old", message}.String()), n)
 	a.hear(saying(answer{at(600), machineOf(n), message}.String()), n)
-	if messages, _ := a.of(n, "another", at(700)); len(messages) != 1 {
+	if messages, _ := a.of(n, uid("another"), at(700)); len(messages) != 1 {
 		t.Errorf("%v", messages)
 	}
 }

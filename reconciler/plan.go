@@ -77,6 +77,9 @@ type Plan struct {
 	// keepRecord says that a restore must not remove the originals: it is not
 	// complete.
 	keepRecord bool
+	// keepOriginals says that a whole restore leaves the originals: nothing else says
+	// that the pod has them.
+	keepOriginals bool
 	// corrected says that originals in annotations are wrong.
 	corrected bool
 	// vouches is what the annotation is to say of who else could know originals; empty

@@ -27,7 +27,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 		return plan.skip(&safety.Veto{Reason: contract.Terminating, Message: "the pod is being deleted"})
 	case finishedPod(s.Pod):
 		return plan.skip(&safety.Veto{Reason: contract.Finished, Message: "the pod has ended, and nothing of it can be resized"})
-	case h.ours.IsZero() && !marked(s.Pod):
+	case h.ours.IsZero() && !marked(s.Pod) && !h.cut:
 		return plan.skip(&safety.Veto{Reason: contract.Restored, Message: h.untouched()})
 	}
 	plan.fillOriginals(s.Pod, h)
@@ -49,6 +49,10 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	}
 	if len(plan.Reasons) == 0 {
 		plan.before(contract.Restored, "the pod is to have what its author asked for")
+		// The record does not tell that a pod has that, if it is cut: the originals do.
+		if plan.keepOriginals = h.cut; h.cut && plan.Decision == Align && h.ours.IsZero() && onlyOriginals(s.Pod) {
+			return plan.skip(&safety.Veto{Reason: contract.Restored, Message: "the pod has what its author asked for, and is kept so"})
+		}
 		return plan
 	}
 	// Without the annotations, what is not given back would be lost. What can change by
@@ -88,6 +92,16 @@ func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {
 			*r.of(&c.Desired) = s.settle(r, present, original)
 		}
 	}
+}
+
+// onlyOriginals reports whether originals are all annotations of ours that a pod has.
+func onlyOriginals(pod *corev1.Pod) bool {
+	for key := range pod.Annotations {
+		if ours(key) && !strings.HasPrefix(key, contract.OriginalPrefix) {
+			return false
+		}
+	}
+	return true
 }
 
 func finishedPod(pod *corev1.Pod) bool {

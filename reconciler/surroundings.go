@@ -31,7 +31,7 @@ func (r *Reconciler) snapshot(pod *corev1.Pod, in rules) *Snapshot {
 func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snapshot {
 	node, now, workloads := r.node(pod), r.clock.Now(), r.owners.Chain(nil, pod)
 	r.answers.hear(pod, node) // The cache may be ahead of what is told of its changes.
-	infeasible, until := r.answers.of(node, pod.UID, now)
+	infeasible, until := r.answers.of(node, pod, now)
 	s := &Snapshot{
 		Pod:       pod,
 		Workloads: workloads,

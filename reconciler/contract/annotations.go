@@ -3,7 +3,6 @@ package contract
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 )
 
 // Prefix begins every annotation key of the contract.
@@ -87,16 +86,6 @@ var (
 // "_" and eight hexadecimal digits of its SHA-256: no container may have "_" in
 // its name, so that a shortened key is never another container's full one.
 func (o Original) Key(container string) string { return key(originalStems[o], container) }
-
-// IsKey reports whether key is that of the container.
-func (o Original) IsKey(key, container string) bool {
-	name, ok := strings.CutPrefix(key, Prefix)
-	if stem := originalStems[o]; ok && len(stem)+len(container) <= maxName {
-		name, ok = strings.CutPrefix(name, stem)
-		return ok && name == container
-	}
-	return ok && key == o.Key(container)
-}
 
 // In returns the value of Key in annotations, and whether it is there.
 func (o Original) In(annotations map[string]string, container string) (value string, ok bool) {

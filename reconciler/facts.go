@@ -84,7 +84,7 @@ func trimHistory(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 		}
 	}
 	if len(kept) > mostEntries {
-		return []metav1.ManagedFieldsEntry{{Manager: ancientChanges}, {Manager: ancientChanges, Subresource: resizeSubresource}}
+		return []metav1.ManagedFieldsEntry{{Manager: ancientChanges}}
 	}
 	return kept
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -161,4 +162,31 @@ func filledPod(with ...func(*corev1.Pod)) *corev1.Pod {
 		f(p)
 	}
 	return p
+}
+
+func TestTextsThatNoMessageCanHaveAreMadeValid(t *testing.T) {
+	p := pod(guaranteed, annotated("applied-instance-type", "n4\xff"), said(corev1.PodResizePending, "Deferred", 5, 20), func(p *corev1.Pod) {
+		p.Labels = map[string]string{"a": "\xfe"}
+		p.OwnerReferences[0].Name = "rs\xff"
+		p.Status.Conditions[0].Message = strings.Repeat("é", 2000)
+	})
+	trimmed := trimPod(p)
+	for _, text := range []string{trimmed.Annotations[contract.AppliedInstanceType], trimmed.Labels["a"], trimmed.OwnerReferences[0].Name, trimmed.Status.Conditions[0].Message} {
+		if !utf8.ValidString(text) || text == "" || len(text) > mostMessage+len("…")+2 {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+func TestARecordThatIsLongerThanAnyHonestOneProvesNothing(t *testing.T) {
+	p := pod(guaranteed, managedBy(asMade))
+	for i := range 2 * mostEntries {
+		m := resizeBy(fmt.Sprint("manager-", i), i, contract.CPURequest)
+		m.Operation = metav1.ManagedFieldsOperationApply
+		p.ManagedFields = append(p.ManagedFields, m)
+	}
+	h := historyOf(trimPod(p))
+	if by, _ := h.setterOf(0, contract.CPURequest); by != unknown || len(h.entries) > mostEntries || !h.cut {
+		t.Errorf("set by %v: %+v", by, h)
+	}
 }

@@ -349,6 +349,20 @@ func (s *apiServer) disbelieves(t *testing.T) {
 			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
 		}
 	})
+	t.Run("even if somebody has applied it as it is before", func(t *testing.T) {
+		p := s.applyPod(t, s.carryOut(t, s.pod(t, guaranteed), "n4"))
+		for i := range 20 {
+			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
+		}
+		for _, nodeType := range []string{"n4", "slow"} {
+			if plan := s.planAs(t, p, nodeType); plan.Decision == Resize || plan.corrected {
+				t.Errorf("on %s: %v because of %v", nodeType, plan.Decision, plan.Reasons)
+			}
+		}
+		if plan := s.planAs(t, p, "n4", restoring); plan.pending() || plan.Reasons[0].Code != contract.InvalidAnnotation {
+			t.Errorf("restored: %v because of %v", plan.Decision, plan.Reasons)
+		}
+	})
 	t.Run("who may resize may also say what the original is", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, guaranteed), "n4")
 		p = s.annotateAs(t, s.resizeAs(t, p, "operator", amounts{"1600m", "1600m", "1Gi", "1Gi"}), "operator", "original-cpu.app", "2", "original-cpu-limit.app", "2")

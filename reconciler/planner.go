@@ -189,10 +189,19 @@ func (p *Plan) scaleAll(bounds ratios.Bounds) {
 func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s, current := &c.standings[r.index], *r.of(&c.Current)
 	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
-	if s.adopted != 0 && r.bounds(bounds).Holds(current.Request) && p.unscaled(c, r, s.adopted) == *r.of(&c.Original) {
+	if s.adopted != 0 && r.bounds(bounds).Holds(current.Request) && p.unscaled(c, r, s.adopted, bounds) == *r.of(&c.Original) {
 		// The factor is the one that the size was adopted at, and not every
 		// original comes to just the size again that it was worked out from.
-		to, clamped = current, false
+		kept, original := to, r.of(&c.Original)
+		if s.adopted&(1<<r.request) != 0 {
+			kept.Request = current.Request
+		}
+		if s.adopted&(1<<r.limit) != 0 {
+			kept.Limit = current.Limit
+		}
+		if kept.Limit == 0 || kept.Limit >= kept.Request && (kept.Limit == kept.Request) == (original.Limit == original.Request) {
+			to, clamped = kept, false
+		}
 	}
 	*r.of(&c.Desired) = s.settle(current, to)
 	c.clamped[r.index] = clamped && s.ours()
@@ -200,15 +209,19 @@ func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 
 // unscaled returns the original of which the parts come from what the container
 // has now; it has a bit for each of them.
-func (p *Plan) unscaled(c *ContainerPlan, r *measure, parts uint8) sizing.Amount {
-	known := *r.of(&c.Original)
-	if parts&(1<<r.request) != 0 {
-		known.Request = 0
-	}
+func (p *Plan) unscaled(c *ContainerPlan, r *measure, parts uint8, bounds ratios.Bounds) sizing.Amount {
+	known, to := *r.of(&c.Original), *r.of(&c.Current)
 	if parts&(1<<r.limit) != 0 {
 		known.Limit = 0
 	}
-	return r.unscale(*r.of(&c.Current), known, p.factor(r))
+	if parts&(1<<r.request) != 0 {
+		known.Request = 0
+	} else if to.Limit != to.Request {
+		// The limit is to be beside what the request comes to, not what it still is.
+		scaled, _ := r.scale(sizing.Amount{Request: known.Request}, p.factor(r), r.bounds(bounds))
+		to.Request = scaled.Request
+	}
+	return r.unscale(to, known, p.factor(r))
 }
 
 // explainUnknown says what stays because its original is not known.

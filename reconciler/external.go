@@ -47,7 +47,7 @@ func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratio
 		s.claim = scales
 		*r.of(&c.Desired) = to
 	case p.External == AdoptExternal && s.set != 0:
-		plan.adopt(c, r)
+		plan.adopt(c, r, bounds)
 		plan.scale(c, r, bounds)
 	default:
 		p.leave(plan, c, r, known)
@@ -62,10 +62,10 @@ func (p *Planner) leave(plan *Plan, c *ContainerPlan, r *measure, known bool) {
 
 // adopt makes what somebody else set what its original comes to here. What he did
 // not set keeps its original.
-func (p *Plan) adopt(c *ContainerPlan, r *measure) {
+func (p *Plan) adopt(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s := &c.standings[r.index]
 	s.set |= s.adopted // Both are worked out together, as scale does.
-	*r.of(&c.Original) = p.unscaled(c, r, s.set)
+	*r.of(&c.Original) = p.unscaled(c, r, s.set, bounds)
 	for _, which := range [...]contract.Original{r.request, r.limit} {
 		if amount, _ := amountOf(&c.Original, which); s.set&(1<<which) != 0 && amount != 0 {
 			c.record(which)

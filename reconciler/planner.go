@@ -192,7 +192,7 @@ func (p *Plan) scaleAll(bounds ratios.Bounds) {
 func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s, current := &c.standings[r.index], *r.of(&c.Current)
 	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
-	if s.adopted != 0 && p.unscaled(c, r, s.adopted) == *r.of(&c.Original) {
+	if s.adopted != 0 && p.unscaled(c, r, s.adopted, bounds) == *r.of(&c.Original) {
 		to, clamped = p.asAdopted(c, r, to, clamped, bounds)
 	}
 	*r.of(&c.Desired) = s.settle(r, current, to)
@@ -224,16 +224,20 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount, clamped
 }
 
 // unscaled returns the original of which the parts come from what the container
-// has now; it has a bit for each of them.
-func (p *Plan) unscaled(c *ContainerPlan, r *measure, parts uint8) sizing.Amount {
-	known := *r.of(&c.Original)
+// has now; it has a bit for each of them. A limit comes from what it is beside the
+// request that the container is to have.
+func (p *Plan) unscaled(c *ContainerPlan, r *measure, parts uint8, bounds ratios.Bounds) sizing.Amount {
+	known, current := *r.of(&c.Original), *r.of(&c.Current)
 	if parts&(1<<r.request) != 0 {
 		known.Request = 0
+	} else {
+		to, _ := r.scale(sizing.Amount{Request: known.Request}, p.factor(r), r.bounds(bounds))
+		current.Request = to.Request
 	}
 	if parts&(1<<r.limit) != 0 {
 		known.Limit = 0
 	}
-	return r.unscale(*r.of(&c.Current), known, p.factor(r))
+	return r.unscale(current, known, p.factor(r))
 }
 
 // explainUnknown says what stays because its original is not known.

@@ -351,6 +351,7 @@ func (s *apiServer) disbelieves(t *testing.T) {
 	})
 	t.Run("even if somebody has applied it as it is before", func(t *testing.T) {
 		p := s.applyPod(t, s.carryOut(t, s.pod(t, guaranteed), "n4"))
+		s.nextSecond(t) // What is of one second is cut in any order.
 		for i := range 20 {
 			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
 		}

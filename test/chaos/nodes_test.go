@@ -19,12 +19,26 @@ func (w *world) addNode(t *testing.T, name, nodeType string) {
 	most[corev1.ResourcePods] = resource.MustParse("1000")
 	node, err := w.client.CoreV1().Nodes().Create(t.Context(), &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}},
-		Status:     corev1.NodeStatus{Allocatable: most, Capacity: most},
+		Status: corev1.NodeStatus{
+			Allocatable: most, Capacity: most,
+			// Kubelets of a version that is not known are spared smaller memory limits.
+			NodeInfo: corev1.NodeSystemInfo{KubeletVersion: w.version(t)},
+		},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.nodes, w.nodeTypes[name] = append(w.nodes, node), nodeType
+}
+
+// version is that of the API server, and of the kubelets that are played.
+func (w *world) version(t *testing.T) string {
+	t.Helper()
+	info, err := w.client.Discovery().ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.GitVersion
 }
 
 // setNodeType makes a node one of another type.
@@ -33,6 +47,7 @@ func (w *world) setNodeType(t *testing.T, node, nodeType string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.nodeTypes[node] = nodeType
+	w.noteRule()
 	w.patchNode(t, node, fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, nodetype.LabelGCPMachineFamily, nodeType))
 }
 

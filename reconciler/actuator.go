@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -180,7 +179,7 @@ func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion str
 func (a *actuator) clean(ctx context.Context, plan *Plan, pod *corev1.Pod) (*corev1.Pod, error) {
 	annotations := map[string]*string{}
 	for key := range pod.Annotations {
-		if ours(key) && !(plan.keepOriginals && strings.HasPrefix(key, contract.OriginalPrefix)) {
+		if plan.removes(key) {
 			annotations[key] = nil
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,7 +75,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 	case plan.kind == restore:
 		p = p.DeepCopy()
 		for key := range p.Annotations {
-			if ours(key) && !(plan.keepOriginals && strings.HasPrefix(key, contract.OriginalPrefix)) {
+			if plan.removes(key) {
 				delete(p.Annotations, key)
 			}
 		}

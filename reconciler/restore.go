@@ -94,6 +94,14 @@ func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {
 	}
 }
 
+// removes reports whether a whole restore removes the annotation.
+func (p *Plan) removes(key string) bool {
+	if p.keepOriginals && strings.HasPrefix(key, contract.OriginalPrefix) {
+		return false
+	}
+	return ours(key)
+}
+
 // onlyOriginals reports whether originals are all annotations of ours that a pod has.
 func onlyOriginals(pod *corev1.Pod) bool {
 	for key := range pod.Annotations {

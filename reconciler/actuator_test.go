@@ -71,6 +71,7 @@ func TestActuator(t *testing.T) {
 	t.Run("shares fields with who applies them", s.sharesFields)
 	t.Run("believes no made-up author", s.distrusts)
 	t.Run("takes over from the published controller", s.takesOver)
+	t.Run("takes over what the published controller only annotated", s.takesOverUnresized)
 	t.Run("does not believe annotations of who never sized the pod", s.disbelieves)
 	t.Run("container names of 63 characters", s.longNames)
 	t.Run("sidecars", s.sidecars)

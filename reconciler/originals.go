@@ -204,6 +204,7 @@ func (o *originals) compare(c *ContainerPlan, which contract.Original, spec int6
 	amount, err := r.parse(text)
 	switch writer, _ := o.history.writerOf(c.index, which); {
 	case ok && err == nil && amount == spec:
+		c.takeOver(which, writer)
 	case ok && writer == contract.FieldManager:
 		return part{standing: standing{claim: lost, why: fmt.Sprintf("annotation %s contradicts the spec, which nobody is known to have resized", which.Key(c.Name))}}
 	case ok:
@@ -226,8 +227,12 @@ func (o *originals) read(c *ContainerPlan, which contract.Original, r *measure) 
 	if err == nil && amount == 0 {
 		err = fmt.Errorf("%q is not above 0", text)
 	}
-	if writer, could := o.history.writerOf(c.index, which); err == nil && !could {
+	writer, could := o.history.writerOf(c.index, which)
+	if err == nil && !could {
 		err = fmt.Errorf("it was written by %q, who neither created nor resized the pod", writer)
+	}
+	if err == nil {
+		c.takeOver(which, writer)
 	}
 	if err != nil {
 		return 0, false, fmt.Errorf("annotation %s: %w", which.Key(c.Name), err)

@@ -80,6 +80,8 @@ type Plan struct {
 	// keepOriginals says that a whole restore leaves the originals: nothing else says
 	// that the pod has them.
 	keepOriginals bool
+	// annotations are the pod's.
+	annotations map[string]string
 	// corrected says that originals in annotations are wrong.
 	corrected bool
 	// vouches is what the annotation is to say of who else could know originals; empty
@@ -144,10 +146,11 @@ type ContainerPlan struct {
 	clamped [2]bool
 	// standings are what may be done with cpu and memory, by measure.index.
 	standings [2]standing
-	// unrecorded has a bit for each contract.Original that is to be written, adopts
+	// unrecorded has a bit for each contract.Original that is to be written, takesOver
+	// for each that another wrote and that is to be ours, adopts
 	// for each that somebody else set and that is adopted, outdated for each that
 	// was adopted and has changed since.
-	unrecorded, adopts, outdated uint8
+	unrecorded, takesOver, adopts, outdated uint8
 }
 
 // knows reports whether the original of a resource is known, its limit's too if it has one.
@@ -252,7 +255,7 @@ func (p *Plan) leaveAlone() {
 	p.Decision = Skip
 	p.keepSizes()
 	for i := range p.Containers {
-		p.Containers[i].unrecorded = 0
+		p.Containers[i].unrecorded, p.Containers[i].takesOver = 0, 0
 	}
 }
 

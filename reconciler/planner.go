@@ -100,6 +100,7 @@ func (p *Planner) begin(s *Snapshot, h *history) (plan *Plan, entry *ratios.Entr
 		Containers:      make([]ContainerPlan, 0, len(pod.Spec.Containers)+len(pod.Spec.InitContainers)),
 		applied:         pod.Annotations[contract.AppliedInstanceType],
 		sized:           !h.ours.IsZero(),
+		annotations:     pod.Annotations,
 		workloads:       s.Workloads,
 	}
 	for i := range pod.Spec.Containers {

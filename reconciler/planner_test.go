@@ -331,7 +331,7 @@ func TestWhatIsStillToBeWritten(t *testing.T) {
 		{"stopped after the resize", pod(amounts{"800m", "1600m", "", ""}, with(), asResized), true, true, nil},
 		{"done", pod(amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4"), asResized), false, true, nil},
 		{"done by the published controller, which kept no limits", pod(amounts{"800m", "800m", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "n4"), asPublished), false, true,
-			map[string]string{"workload-resizer.io/originals-by": "published"}},
+			map[string]string{"workload-resizer.io/originals-by": "published", "workload-resizer.io/original-cpu.app": "1000m"}},
 		{"a limit that came after the originals", pod(amounts{"1", "2", "", ""}, annotated("original-cpu.app", "1")), true, true,
 			map[string]string{"workload-resizer.io/original-cpu-limit.app": "2"}},
 	} {

@@ -1,13 +1,25 @@
 package reconciler
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // record notes that an original is to be written.
 func (c *ContainerPlan) record(which contract.Original) { c.unrecorded |= 1 << which }
+
+// takeOver notes that an original that another wrote rightly is to be ours, before nothing
+// proves any more that it is right.
+func (c *ContainerPlan) takeOver(which contract.Original, writer string) {
+	if writer != "" && writer != contract.FieldManager {
+		c.takesOver |= 1 << which
+	}
+}
 
 // unrecorded are the annotations that are to be there before sizes change: originals that
 // the pod lacks, or that are wrong, with what was adopted where they come from that,
@@ -24,7 +36,10 @@ func (p *Plan) unrecorded(now time.Time) map[string]*string {
 		c := &p.Containers[i]
 		for _, which := range contract.Originals {
 			amount, text := amountOf(&c.Original, which)
-			if c.unrecorded&(1<<which) == 0 || amount == 0 {
+			if amount != 0 && c.takesOver&^c.unrecorded&(1<<which) != 0 {
+				set(which.Key(c.Name), inOtherWords(which, amount, p.annotations[which.Key(c.Name)]))
+			}
+			if amount == 0 || c.unrecorded&(1<<which) == 0 {
 				continue
 			}
 			set(which.Key(c.Name), text)
@@ -36,6 +51,16 @@ func (p *Plan) unrecorded(now time.Time) map[string]*string {
 		}
 	}
 	return annotations
+}
+
+// inOtherWords is an amount in another text than the one that is there: who writes the same
+// text does not come to own an annotation.
+func inOtherWords(which contract.Original, amount int64, text string) string {
+	words := []string{sizing.MemoryText(amount), strconv.FormatInt(amount, 10)}
+	if which < contract.MemoryRequest {
+		words = []string{sizing.CPUText(amount), fmt.Sprintf("%dm", amount), fmt.Sprintf("%d.%03d", amount/1000, amount%1000)}
+	}
+	return words[slices.IndexFunc(words, func(other string) bool { return other != text })]
 }
 
 // vouching is the annotation that says whose originals count, before nothing else says

@@ -285,6 +285,19 @@ func (s *apiServer) takesOver(t *testing.T) {
 	s.do(t, s.planAs(t, p, "n2d", restoring))
 }
 
+// takesOverUnresized takes over a pod for which the published controller found nothing to
+// resize, as on the baseline, and which it only annotated.
+func (s *apiServer) takesOverUnresized(t *testing.T) {
+	p := s.annotateAs(t, s.pod(t, guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n2d", "applied-at", "2026-11-20T01:02:03Z")
+	p = s.carryOut(t, p, "n4")
+	if plan := s.planAs(t, p, "big"); plan.Containers[0].Desired.CPU.Request != 500 {
+		t.Errorf("on another node type: %v because of %v", plan.Decision, plan.Reasons)
+	}
+	if plan := s.planAs(t, p, "n4", restoring); plan.keepRecord || plan.Containers[0].Desired.CPU.Request != 1000 {
+		t.Errorf("to be restored: %v because of %v", plan.Decision, plan.Reasons)
+	}
+}
+
 // annotateAs writes annotations as somebody who may not resize would.
 func (s *apiServer) annotateAs(t *testing.T, p *corev1.Pod, manager string, pairs ...string) *corev1.Pod {
 	t.Helper()

@@ -1,0 +1,39 @@
+package reconciler
+
+import (
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// Another controller has recorded the originals and ended before it resized the pod. Once
+// we have, they are still known.
+func TestOriginalsThatAnotherWroteRightlyAreNotLostByOurResize(t *testing.T) {
+	p := pod(guaranteed, asMadeWith)
+	annotated("original-cpu.app", "1", "original-memory.app", "1Gi")(p)
+	p.ManagedFields = append(p.ManagedFields, managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	p = carriedOut(t, p, planner.Plan(snapshotOf(t, p, node("n4"))), 10)
+	if again := planner.Plan(snapshotOf(t, p, node("big"))); again.Containers[0].Desired.CPU.Request != 500 {
+		t.Errorf("on another node type: %v because of %v", again.Decision, again.Reasons)
+	}
+	s := snapshotOf(t, p, node("n4"))
+	s.Restore = true
+	if restored := planner.Plan(s); restored.Decision != Resize || restored.keepRecord {
+		t.Errorf("restored: %v because of %v", restored.Decision, restored.Reasons)
+	}
+}
+
+// Another controller has recorded the originals and resized the pod, and ended before it
+// said so. Once we have overridden that, they are still known.
+func TestOriginalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
+	p := pod(amounts{"1", "", "1Gi", ""}, asMadeWith)
+	annotated("original-cpu.app", "1", "original-memory.app", "1Gi")(p)
+	p.ManagedFields = append(p.ManagedFields, managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
+	p = resizedBy(p, "published", amounts{"700m", "", "1Gi", ""})
+	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: OverrideExternal}
+	p = carriedOut(t, p, planner.Plan(snapshotOf(t, p, node("n4"))), 30)
+	if again := planner.Plan(snapshotOf(t, p, node("big"))); again.Containers[0].Desired.CPU.Request != 500 {
+		t.Errorf("on another node type: %v because of %v", again.Decision, again.Reasons)
+	}
+}

@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -193,35 +194,37 @@ func (p *Plan) scaleAll(bounds ratios.Bounds) {
 func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s, current := &c.standings[r.index], *r.of(&c.Current)
 	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
-	if s.adopted != 0 && p.unscaled(c, r, s.adopted, bounds) == *r.of(&c.Original) {
-		to, clamped = p.asAdopted(c, r, to, clamped, bounds)
+	if s.adopted != 0 {
+		to = p.asAdopted(c, r, to)
 	}
 	*r.of(&c.Desired) = s.settle(r, current, to)
 	c.clamped[r.index] = clamped && s.ours()
 }
 
-// asAdopted keeps what was adopted at the factor that holds: not every original comes to
-// just the size again that it was worked out from. A limit beside an adopted request
-// goes with the factor alone, for the same reason.
-func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount, clamped bool, bounds ratios.Bounds) (sizing.Amount, bool) {
-	s, original, current := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current)
-	if s.adopted&(1<<r.request) != 0 && r.bounds(bounds).Holds(current.Request) {
-		if original.Limit > original.Request {
-			limit, _ := r.scale(sizing.Amount{Request: original.Limit}, p.factor(r), sizing.Range{})
-			to.Limit = max(limit.Request, current.Request+r.unit)
-			if difference := to.Limit - current.Limit; max(difference, -difference) <= r.unit {
-				to.Limit = current.Limit // It was rounded otherwise beside its own request.
+// asAdopted keeps what was adopted where the original comes to as good as that: not every
+// original comes to just the size again that it was worked out from. A limit beside an
+// adopted request goes with the factor alone, for the same reason.
+func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount) sizing.Amount {
+	s, original, current, f := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current), p.factor(r)
+	as := func(a, b int64) bool { // But for rounding there and back.
+		return float64(max(a-b, b-a)) <= float64(r.unit)*(2*math.Ceil(float64(f.Num)/float64(f.Den))+1)
+	}
+	if s.adopted&(1<<r.request) != 0 && as(to.Request, current.Request) {
+		if s.adopted&(1<<r.limit) == 0 && original.Limit > original.Request {
+			limit, _ := r.scale(sizing.Amount{Request: original.Limit}, f, sizing.Range{})
+			if to.Limit = max(limit.Request, current.Request+r.unit); as(to.Limit, current.Limit) {
+				to.Limit = current.Limit
 			}
 		}
-		to.Request, clamped = current.Request, false
+		to.Request = current.Request
 	}
-	if s.adopted&(1<<r.limit) != 0 {
+	if s.adopted&(1<<r.limit) != 0 && as(to.Limit, current.Limit) {
 		to.Limit = current.Limit
 	}
 	if to.Limit != 0 {
 		to.Limit = max(to.Limit, to.Request)
 	}
-	return to, clamped
+	return to
 }
 
 // unscaled returns the original of which the parts come from what the container

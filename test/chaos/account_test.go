@@ -107,7 +107,9 @@ func (a *account) see(pod *corev1.Pod, theirs bool, rules []rule) (wrong []strin
 		wrong = append(wrong, a.checkRecord(pod, was, rules)...)
 		wrong = append(wrong, a.checkSizes(pod, was, rules)...)
 		for p := range now {
-			if before[p] == now[p] && was[p] == third && a.setBy[p] != third && a.setBy[p] != nobodyKnows {
+			// A restore gives back what is as its author wrote it to him.
+			givenBack := a.setBy[p] == author && now[p] == a.originals[p] && !marked(pod)
+			if before[p] == now[p] && was[p] == third && a.setBy[p] != third && a.setBy[p] != nobodyKnows && !givenBack {
 				wrong = append(wrong, fmt.Sprintf("%v was another's, and is not any more", p))
 			}
 		}
@@ -185,13 +187,20 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 			wrong = append(wrong, fmt.Sprintf("%s %s changes, which restarts the container", p.container.Name, p.resource))
 		}
 		for _, q := range p.parts() {
-			if was[q] == third && !a.adopts(q) && !mayDo(rules, reconciler.OverrideExternal) {
+			same := map[part]bool{q: true}
+			// What is adopted as what it is already leaves the original as it was.
+			unseen := slices.ContainsFunc(rules, func(r rule) bool {
+				return r.external == reconciler.AdoptExternal && r.comesTo(original, p.in(a.last), same, pod.Spec.NodeName)
+			})
+			if was[q] == third && !a.adopts(q) && !unseen && !mayDo(rules, reconciler.OverrideExternal) {
 				wrong = append(wrong, fmt.Sprintf("%v was set by another, and %s changes from %v", q, p.resource, before))
 			}
 		}
 		for _, q := range changed {
 			moved := slices.ContainsFunc(rules, func(r rule) bool { return !a.adoptedBy(q, r) || !r.holds(p, before[p.request()]) })
-			if a.adopts(q) && was[q] == third && !moved && p.now() != original {
+			// One who overrides goes by the originals, though it was not recorded yet that they were adopted.
+			overridden := mayDo(rules, reconciler.OverrideExternal)
+			if a.adopts(q) && was[q] == third && !moved && !overridden && p.now() != original {
 				wrong = append(wrong, fmt.Sprintf("%v was adopted as %d, and becomes %d though nothing has changed", q, before[q], now[q]))
 			}
 			delete(a.adopted, q)
@@ -237,6 +246,8 @@ func (a *account) setterOf(p part, r record) setter {
 		switch m := &owners[i]; {
 		case m.Manager == ancient:
 			// Whoever shares it with others is not the one who counts.
+		case m.Subresource == "" && merged:
+			return nobodyKnows // The oldest entry is merged first.
 		case m.Subresource == "":
 			return author
 		case m.Manager == contract.FieldManager:

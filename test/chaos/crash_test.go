@@ -23,8 +23,8 @@ const (
 	mixedPods = 50
 )
 
-// killedAtRandomWrites kills process after process, while calls fail, people change what
-// they want, and others resize pods: what the last one makes of the pods follows from
+// killedAtRandomWrites kills process after process, while calls of some of them fail, people
+// change what they want, and others resize pods: what the last one makes of the pods follows from
 // the originals.
 func (s *suite) killedAtRandomWrites(t *testing.T) {
 	n := *roundsFlag
@@ -50,11 +50,14 @@ func (s *suite) killedRandomly(t *testing.T, n, faults int) {
 		w.external = reconciler.Externals[r.IntN(len(reconciler.Externals))]
 		w.nextLife()
 		c.change(t, r)
-		reads, writes := c.config, c.config
-		if r.IntN(3) == 0 || n < round {
+		reads, writes, most := c.config, c.config, 60
+		if r.IntN(8) == 0 {
 			reads, writes = failing, failing
 		}
-		m := &mortal{left: 1 + r.IntN(1+r.IntN(60)), heirIn: r.IntN(10), fate: fate(r.IntN(3))}
+		if n < round {
+			reads, writes, most = failing, failing, 600 // What lives for longer fails more often.
+		}
+		m := &mortal{left: 1 + r.IntN(1+r.IntN(most)), heirIn: r.IntN(10), fate: fate(r.IntN(3))}
 		c.live(t, m, reads, writes, func() {
 			if r.IntN(2) == 0 {
 				c.change(t, r)

@@ -27,6 +27,16 @@ func (p pair) request() part { return part{p.container.Name, originalOf[p.resour
 func (p pair) limit() part   { return part{p.container.Name, originalOf[p.resource] + 1} }
 func (p pair) now() amount   { return amountOf(p.container.Resources, p.resource) }
 
+// in is the same pair of another state of the pod.
+func (p pair) in(pod *corev1.Pod) pair {
+	for other := range pairsOf(pod) {
+		if other.container.Name == p.container.Name && other.resource == p.resource {
+			return other
+		}
+	}
+	panic("a pod's containers never change")
+}
+
 // parts are those that the pair has.
 func (p pair) parts() []part {
 	switch now := p.now(); {

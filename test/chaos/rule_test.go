@@ -20,14 +20,18 @@ type rule struct {
 
 // noteRule has what people want now counted among the rules of late.
 func (w *world) noteRule() {
-	w.rules = append(w.rules, rule{w.table, maps.Clone(w.nodeTypes), w.external})
+	last := len(w.rules) - 1
+	w.rules[last] = append(w.rules[last], w.rule())
 }
 
-// ofLate are the rules that a process can have gone by: those of its life, and those
-// of the one before, of which a write may have come late. Ratios and nodes are seen one
-// before the other, in either order.
+// rule is what people want now.
+func (w *world) rule() rule { return rule{w.table, maps.Clone(w.nodeTypes), w.external} }
+
+// ofLate are the rules that a process can have gone by whose write is seen now: a write
+// comes as late as at the end of the life after, and is seen in the next one. Ratios and
+// nodes are seen one before the other, in either order.
 func (w *world) ofLate() (all []rule) {
-	late := slices.Concat(w.before, w.rules)
+	late := slices.Concat(w.rules[:]...)
 	for _, ratios := range late {
 		for _, nodes := range late {
 			all = append(all, rule{ratios.table, nodes.nodeTypes, ratios.external}, rule{ratios.table, nodes.nodeTypes, nodes.external})
@@ -36,12 +40,11 @@ func (w *world) ofLate() (all []rule) {
 	return all
 }
 
-// nextLife has the rules of the life before the last one forgotten.
+// nextLife has the rules of the first of the last lives forgotten.
 func (w *world) nextLife() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.before, w.rules = w.rules, nil
-	w.noteRule()
+	w.rules = [...][]rule{w.rules[1], w.rules[2], {w.rule()}}
 }
 
 // want is what a resource is to have by the rule, given its original.

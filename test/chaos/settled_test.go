@@ -29,7 +29,7 @@ func (c *crashes) settled(key types.NamespacedName) error {
 	if kind == hold.Pause {
 		return nil
 	}
-	now, whole := c.rules[len(c.rules)-1], true
+	now, whole := c.rule(), true
 	for p := range pairsOf(pod) {
 		if p.now().request == 0 || a.set(p, nobodyKnows) {
 			whole = whole && p.now().request == 0

@@ -40,8 +40,8 @@ type world struct {
 	nodeTypes map[string]string
 	// external is what processes that start are told to do with others' resizes.
 	external reconciler.External
-	// rules are those of the life that goes on, before those of the one before.
-	rules, before []rule
+	// rules are those of the last lives, that of now last.
+	rules [3][]rule
 	// created are the pods as they were created.
 	created map[types.NamespacedName]*corev1.Pod
 }

@@ -77,6 +77,8 @@ type Plan struct {
 	// keepRecord says that a restore must not remove the originals: it is not
 	// complete.
 	keepRecord bool
+	// awaits says that it is so only until the node has done it.
+	awaits bool
 	// keepOriginals says that a whole restore leaves the originals: nothing else says
 	// that the pod has them.
 	keepOriginals bool
@@ -168,8 +170,10 @@ func (p *Plan) pending() bool {
 	switch {
 	case p.Decision == Skip:
 		return false
-	case p.Decision == Resize, p.kind == restore:
+	case p.Decision == Resize:
 		return true
+	case p.kind == restore:
+		return !p.keepRecord
 	}
 	return p.applied != p.NodeType || p.corrected || p.adoptionsChange()
 }

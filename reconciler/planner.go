@@ -201,14 +201,17 @@ func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	c.clamped[r.index] = clamped && s.ours()
 }
 
-// asAdopted keeps what was adopted where the original comes to as good as that: not every
-// original comes to just the size again that it was worked out from. A limit beside an
+// asAdopted keeps what was adopted where the original comes to as good as that: there and
+// back, not every size comes out the same. A limit beside an
 // adopted request goes with the factor alone, for the same reason.
 func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount) sizing.Amount {
 	s, original, current, f := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current), p.factor(r)
-	as := func(a, b int64) bool { // But for rounding there and back.
-		return float64(max(a-b, b-a)) <= float64(r.unit)*(2*math.Ceil(float64(f.Num)/float64(f.Den))+1)
+	// What is lost is half a millicore, times the factor back, or less than a Mi.
+	lost := float64(r.unit)
+	if r == cpu {
+		lost += math.Ceil(float64(f.Num) / float64(f.Den))
 	}
+	as := func(a, b int64) bool { return float64(max(a-b, b-a)) <= lost }
 	if s.adopted&(1<<r.request) != 0 && as(to.Request, current.Request) {
 		if s.adopted&(1<<r.limit) == 0 && original.Limit > original.Request {
 			limit, _ := r.scale(sizing.Amount{Request: original.Limit}, f, sizing.Range{})

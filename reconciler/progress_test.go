@@ -206,3 +206,40 @@ func TestAPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
 		})
 	}
 }
+
+func TestARestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
+	sized := amounts{"1", "1", "2Gi", "2Gi"}
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	restoring := func(p *corev1.Pod) *Plan {
+		s := snapshotOf(t, p, node("n4"))
+		s.Restore = true
+		return planner.Plan(s)
+	}
+	p := pod(sized, withStatus(sized, sized), sizedForN4, asResized)
+	plan := restoring(p)
+	if plan.Decision != Resize || !plan.keepRecord || plan.Reasons[0].Code != contract.ResizeInProgress {
+		t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)
+	}
+	p = carriedOut(t, p, plan, 30)
+	for _, tc := range []struct {
+		name   string
+		has    amounts
+		says   func(*corev1.Pod)
+		reason contract.Reason
+		done   bool
+	}{
+		{"not done yet", sized, func(*corev1.Pod) {}, contract.ResizeInProgress, false},
+		{"the kubelet fails", sized, said(corev1.PodResizeInProgress, "Error", 5, 20), contract.ResizeError, false},
+		{"done", guaranteed, func(*corev1.Pod) {}, contract.Restored, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			now := p.DeepCopy()
+			withStatus(tc.has, tc.has)(now)
+			tc.says(now)
+			plan := restoring(now)
+			if plan.Decision != Align || plan.Reasons[0].Code != tc.reason || plan.pending() != tc.done || plan.keepRecord == tc.done {
+				t.Errorf("%v because of %v, to write: %v", plan.Decision, plan.Reasons, plan.pending())
+			}
+		})
+	}
+}

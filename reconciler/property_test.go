@@ -241,6 +241,11 @@ func (j *journey) restore(table *ratios.Table, nodeType string) {
 	s := &Snapshot{Pod: j.now, Table: table, Around: safety.Surroundings{Node: node(nodeType)}, Restore: true}
 	plan := j.planner.Plan(s)
 	p := carriedOut(j, j.now, plan, j.seconds+10)
+	if plan.awaits { // A memory limit was lowered: the record goes once the node has done so.
+		s.Pod = p
+		plan = j.planner.Plan(s)
+		p = carriedOut(j, p, plan, j.seconds+20)
+	}
 	if plan.heldBack() {
 		// What cannot be restored keeps its originals, to be restored later.
 		if len(p.Annotations) == 0 {

@@ -39,6 +39,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	}
 	p.holdBack(plan, s)
 	plan.Decision = Align
+	plan.awaitLimits(s, h)
 	if plan.differs() {
 		plan.Decision = Resize
 		if veto := plan.agree(s, progress{}); veto != nil {
@@ -59,10 +60,30 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	// itself is told first, as the pod waits for that.
 	plan.keepRecord = true
 	slices.SortStableFunc(plan.Reasons, func(a, b Reason) int { return cmp.Compare(waits(b.Code), waits(a.Code)) })
-	if plan.Decision == Align {
+	if plan.Decision == Align && !plan.awaits {
 		plan.Decision = Skip
 	}
 	return plan
+}
+
+// awaitLimits has a restore keep the record until the node has lowered the memory limits
+// that it lowers: the kubelet does not where more is used, and gives back nothing else of
+// the pod as long.
+func (p *Plan) awaitLimits(s *Snapshot, h *history) {
+	now := s.progress(h)
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		has := inForce(c.Current, c.status(s.Pod)).Memory.Limit
+		if c.Desired.Memory.Limit >= max(has, c.Current.Memory.Limit) {
+			continue
+		}
+		p.awaits = true
+		if now.code == contract.ResizeError {
+			p.because(now.code, fmt.Sprintf("container %s: memory limit is not lowered yet: %s", c.Name, now.message))
+		} else {
+			p.because(contract.ResizeInProgress, fmt.Sprintf("container %s: memory limit is not lowered yet", c.Name))
+		}
+	}
 }
 
 // untouched says how a pod stands to which we have done nothing.

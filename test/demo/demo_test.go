@@ -100,7 +100,7 @@ func TestTheDemoShowsResizesAndCommandsThatWork(t *testing.T) {
 		`(?m)^web-\S+ +n4-\d +n4 +web +1/1 → 800m/800m +1Gi/1Gi$`,
 		`(?m)^api-\S+ +n4-\d +n4 +api +500m/2 → 400m/1600m +256Mi/512Mi$`,
 		`(?m)^db-\d +c3-\d +c3 +postgres +2/2 → 1538m/1538m +2Gi/2Gi$`,
-		`(?m)^db-\d +c3-\d +c3 +metrics +60m/120m → 50m/100m +64Mi/128Mi$`,
+		`(?m)^db-\d +c3-\d +c3 +metrics +60m/120m → 50m/92m +64Mi/128Mi$`,
 		`(?m)^agent-\S+ +n4-0 +n4 +agent +100m → 80m +64Mi$`,
 		`(?m)^agent-\S+ +c3-1 +c3 +agent +100m → 77m +64Mi$`,
 		`(?m)^report-\S+ .* report +750m/1 → `,

@@ -27,8 +27,8 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 		return plan.skip(&safety.Veto{Reason: contract.Terminating, Message: "the pod is being deleted"})
 	case finishedPod(s.Pod):
 		return plan.skip(&safety.Veto{Reason: contract.Finished, Message: "the pod has ended, and nothing of it can be resized"})
-	case h.ours.IsZero() && !marked(s.Pod) && !h.cut:
-		return plan.skip(&safety.Veto{Reason: contract.Restored, Message: h.untouched()})
+	case !h.anybody && !marked(s.Pod) && !h.cut:
+		return plan.skip(asWritten)
 	}
 	plan.fillOriginals(s.Pod, h)
 	plan.Reasons = nil // That an annotation is wrong does not matter any more.
@@ -51,8 +51,9 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	if len(plan.Reasons) == 0 {
 		plan.before(contract.Restored, "the pod is to have what its author asked for")
 		// The record does not tell that a pod has that, if it is cut: the originals do.
-		if plan.keepOriginals = h.cut; h.cut && plan.Decision == Align && h.ours.IsZero() && onlyOriginals(s.Pod) {
-			return plan.skip(&safety.Veto{Reason: contract.Restored, Message: "the pod has what its author asked for, and is kept so"})
+		plan.keepOriginals = h.cut
+		if plan.Decision == Align && h.ours.IsZero() && (!marked(s.Pod) || h.cut && onlyOriginals(s.Pod)) {
+			return plan.skip(asWritten)
 		}
 		return plan
 	}
@@ -86,15 +87,8 @@ func (p *Plan) awaitLimits(s *Snapshot, h *history) {
 	}
 }
 
-// untouched says how a pod stands to which we have done nothing.
-func (h *history) untouched() string {
-	for i := range h.entries {
-		if m := &h.entries[i]; m.Subresource == resizeSubresource {
-			return "workload-resizer has changed nothing on the pod; " + m.Manager + " has resized it"
-		}
-	}
-	return "the pod has what its author asked for, and is kept so"
-}
+// asWritten leaves a pod that needs no restore.
+var asWritten = &safety.Veto{Reason: contract.Restored, Message: "the pod has what its author asked for, and is kept so"}
 
 // giveBack has a resource get its original, and says why where it does not.
 func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {

@@ -147,7 +147,7 @@ var reasons = []Info{
 	{BoundsClamped, Normal, "A bound of the configuration decided a request instead of the ratio."},
 	{ResizeFailed, Warning, "The API server refused or failed a write; it is tried again with growing pauses."},
 	{ResizeUnsupported, Warning, "The API server or the node cannot resize this pod in place."},
-	{Restored, Normal, "The pod has its originals again, or was never given other sizes, and is kept so until its restore is ended (`resizectl resume`)."},
+	{Restored, Normal, "The pod has its originals again, or never had other sizes, and is kept so until its restore is ended (`resizectl resume`)."},
 	{ResizeActuated, Silent, "The containers run with what the pod asks for."},
 	{ResizeInProgress, Silent, "The node has taken the resize on and is not done."},
 	{ResizeDeferred, Normal, "The node has no room for the resize now; it tries again by itself."},

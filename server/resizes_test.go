@@ -285,7 +285,8 @@ func (s *resizeSuite) watch(t *testing.T) {
 	}
 	until("DELETED shop/web n4")
 	s.create(t, "shop/web")
-	until("ADDED shop/web n4")
+	until("ADDED shop/web ") // Its node type follows with what was applied.
+	until("MODIFIED shop/web n4")
 	for _, line := range got {
 		if strings.Contains(line, "bank") {
 			t.Errorf("told of what the caller may not see: %s", line)

@@ -30,6 +30,9 @@ func (c *crashes) settled(key types.NamespacedName) error {
 		return nil
 	}
 	now, whole := c.rule(), true
+	if a.changesClass(pod, &now, kind) {
+		return nil // The API server refuses it.
+	}
 	for p := range pairsOf(pod) {
 		if p.now().request == 0 || a.set(p, nobodyKnows) {
 			whole = whole && p.now().request == 0
@@ -95,6 +98,23 @@ func (a *account) settledPair(p pair, pod *corev1.Pod, now *rule, kind hold.Kind
 	return nil
 }
 
+// changesClass tells whether the pod, with all that it is to have, would be Guaranteed and
+// is not, or the other way round: others may have set single resources so.
+func (a *account) changesClass(pod *corev1.Pod, now *rule, kind hold.Kind) bool {
+	all := true
+	for p := range pairsOf(pod) {
+		to := a.original(p)
+		switch {
+		case a.set(p, nobodyKnows), restarts(p.container, p.resource), a.left(p, pod) && (now.external != reconciler.OverrideExternal || !a.known(p, pod)):
+			to = p.now()
+		case kind == "":
+			to = now.want(to, p, pod.Spec.NodeName)
+		}
+		all = all && to.request > 0 && to.request == to.limit
+	}
+	return all != guaranteed(pod)
+}
+
 // mixedUp tells whether a resource cannot be adopted, as part of it is the server's
 // and its original is not known.
 func (a *account) mixedUp(p pair, pod *corev1.Pod) bool {
@@ -119,7 +139,10 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 	for _, reason := range plan.Reasons {
 		said.WriteString(reason.Message + "; ")
 	}
-	a := c.ledger.accounts[pod.UID]
+	a, now := c.ledger.accounts[pod.UID], c.rule()
+	if a.changesClass(pod, &now, hold.Restore) {
+		return nil // The API server refuses it, and that is what is said.
+	}
 	for p := range pairsOf(pod) {
 		to := p.now()
 		for i := range plan.Containers {

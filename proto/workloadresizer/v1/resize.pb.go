@@ -106,7 +106,7 @@ type Resize struct {
 	Workload *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
 	// The node it runs on.
 	Node string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
-	// The node type that the pod was sized for.
+	// The node type that the pod was sized for; empty while only part of that is done.
 	NodeType string `protobuf:"bytes,6,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	// When it was sized.
 	ApplyTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=apply_time,json=applyTime,proto3" json:"apply_time,omitempty"`

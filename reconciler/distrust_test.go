@@ -86,7 +86,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 	t.Run("who agrees with a restored size has not set it", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, burstable), "n4")
 		s.do(t, s.planAs(t, p, "n4", restoring))
-		p = s.apply(t, s.get(t, p), "requests", "cpu", "1")
+		p = s.apply(t, s.get(t, p), "1")
 		if plan := s.planAs(t, p, "n4"); plan.Decision != Resize {
 			t.Errorf("%v %v", plan.Decision, plan.Reasons)
 		}

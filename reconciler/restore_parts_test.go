@@ -36,11 +36,11 @@ func (s *apiServer) set(t *testing.T, p *corev1.Pod, container, list, resource, 
 	return p
 }
 
-// apply has others apply one amount of app, and take it from whoever has it.
-func (s *apiServer) apply(t *testing.T, p *corev1.Pod, list, resource, to string) *corev1.Pod {
+// apply has others apply the cpu request of app, and take it from whoever has it.
+func (s *apiServer) apply(t *testing.T, p *corev1.Pod, to string) *corev1.Pod {
 	t.Helper()
 	force := true
-	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, p.Name, "app", list, resource, to)
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, p.Name, "app", "requests", "cpu", to)
 	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: others, Force: &force}, resizeSubresource)
 	if err != nil {
 		t.Fatal(err)
@@ -227,18 +227,18 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 func (s *apiServer) sharesFields(t *testing.T) {
 	t.Run("the value that we set: it is ours", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, burstable), "n4")
-		p = s.apply(t, p, "requests", "cpu", "800m")
+		p = s.apply(t, p, "800m")
 		s.do(t, s.planAs(t, p, "slow"))
 		s.wantSizes(t, "on another ratio", p, "app 1250m/2500m 1Gi/2Gi")
 	})
 	t.Run("the value that it was created with: it is the author's", func(t *testing.T) {
-		p := s.apply(t, s.pod(t, burstable), "requests", "cpu", "1")
+		p := s.apply(t, s.pod(t, burstable), "1")
 		p = s.carryOut(t, p, "n4")
 		s.wantSizes(t, "sized", p, "app 800m/1600m 1Gi/2Gi")
 	})
 	t.Run("another value: it is theirs", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, burstable), "n4")
-		p = s.apply(t, p, "requests", "cpu", "700m")
+		p = s.apply(t, p, "700m")
 		if left := s.planAs(t, p, "n4"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it" {
 			t.Errorf("%v because of %v", left.Decision, left.Reasons)
 		}

@@ -179,7 +179,10 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 		for _, q := range p.parts() {
 			kept[q] = a.adopts(q) && !slices.Contains(changed, q)
 		}
-		fits := func(r rule) bool { return asAdopted(p, r.want(original, p, pod.Spec.NodeName), kept) }
+		fits := func(r rule) bool {
+			want := r.want(original, p, pod.Spec.NodeName)
+			return asAdopted(p, want, kept) || len(kept) > 0 && (kept[p.request()] || kept[p.limit()]) && p.near(want)
+		}
 		if p.now() != original && !slices.ContainsFunc(rules, fits) {
 			wrong = append(wrong, fmt.Sprintf("%s %s becomes %v, which nothing gives: the original is %v", p.container.Name, p.resource, p.now(), original))
 		}

@@ -153,3 +153,13 @@ func (r record) having(has func(fields) bool) (entries []metav1.ManagedFieldsEnt
 	}
 	return entries
 }
+
+// near tells whether a resource has another amount but for what is lost by rounding.
+func (p pair) near(to amount) bool {
+	most := int64(mebibyte)
+	if p.resource == corev1.ResourceCPU {
+		most = 3
+	}
+	now := p.now()
+	return distance(now.request, to.request) <= most && distance(now.limit, to.limit) <= most
+}

@@ -23,7 +23,6 @@ const writeTimeout = 2 * time.Second
 
 // incarnation is one run of a reconciler, from empty caches on.
 type incarnation struct {
-	*reconciler.Reconciler
 	registry *prometheus.Registry
 	cancel   context.CancelFunc
 	ended    chan struct{}
@@ -40,13 +39,12 @@ func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 		Client: kubernetes.NewForConfigOrDie(reads), Dynamic: dynamic.NewForConfigOrDie(reads),
 		Writer: kubernetes.NewForConfigOrDie(writes), Asker: kubernetes.NewForConfigOrDie(writes),
 		Ratios: store, Holds: w.holds,
-		Planner: reconciler.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: w.external},
+		Planner: reconciler.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: reconciler.OverrideExternal},
 		Events:  reconciler.NoEvents(), Metrics: i.registry, Workers: 4,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.Reconciler = r
 	// Failures are what is wanted here, so that nothing is said about them.
 	var ctx context.Context
 	ctx, i.cancel = context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))

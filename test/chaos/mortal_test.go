@@ -110,11 +110,7 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		drop(answer, err)
 	case late:
-		m.bequest = func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), writeTimeout)
-			defer cancel()
-			drop(send(ctx))
-		}
+		m.bequest = func() { drop(send(context.WithoutCancel(r.Context()))) }
 	}
 	close(m.dead)
 	return nil, errDead

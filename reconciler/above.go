@@ -1,9 +1,8 @@
 package reconciler
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -32,8 +31,8 @@ func indexController(obj any) ([]string, error) {
 	case *keptPod:
 		uid = pod.controller()
 	case *corev1.Pod:
-		if i := slices.IndexFunc(pod.OwnerReferences, isController); i >= 0 {
-			uid = pod.OwnerReferences[i].UID
+		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+			uid = owner.UID
 		}
 	}
 	if uid == "" {

@@ -3,6 +3,8 @@ package reconciler
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // requests are sums of what containers request.
@@ -29,7 +31,7 @@ func differenceOf(pod *corev1.Pod, plan *Plan) difference {
 		}
 	}
 	switch {
-	case finishedPod(pod):
+	case safety.Finished(pod):
 	case plan.Decision == Skip:
 		// The plan may have ended before its originals were found.
 		if resized := ResizeOf(pod); resized != nil {

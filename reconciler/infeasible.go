@@ -86,6 +86,11 @@ func (a answer) until(uid types.UID) time.Time {
 	return a.at.Add(infeasibleFor + time.Duration(h.Sum32()%3600)*time.Second)
 }
 
+// isOver reports whether an answer counts for no pod of a node any more.
+func (a answer) isOver(node *corev1.Node, now time.Time) bool {
+	return a.machine != machineOf(node) || now.After(a.at.Add(infeasibleFor+time.Hour))
+}
+
 // counts reports whether an answer is believed of a node at a time, on behalf of a pod.
 // Nobody has answered in a time to come, but for a clock that is a little ahead.
 func (a answer) counts(node *corev1.Node, uid types.UID, now time.Time) bool {
@@ -145,6 +150,11 @@ func (a *answers) of(node *corev1.Node, pod *corev1.Pod, now time.Time) (message
 	defer a.mu.Unlock()
 	elsewhere := map[string]int{}
 	for namespace, said := range a.nodes[node.Name] {
+		if said = slices.DeleteFunc(said, func(s answer) bool { return s.isOver(node, now) }); len(said) == 0 {
+			delete(a.nodes[node.Name], namespace)
+			continue
+		}
+		a.nodes[node.Name][namespace] = said
 		for _, s := range said {
 			if !s.counts(node, pod.UID, now) {
 				continue

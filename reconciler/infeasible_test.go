@@ -138,6 +138,9 @@ func TestOnlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
 	if messages, until := all.of(node("n4"), elsewhere, start.Add(2*time.Hour)); len(messages) != 1 || until.IsZero() {
 		t.Errorf("once two namespaces have it: %v", messages)
 	}
+	if all.of(node("n4"), elsewhere, start.Add(2*infeasibleFor)); len(all.nodes["node"]) != 0 {
+		t.Errorf("two days later, it is still kept: %v", all.nodes)
+	}
 }
 
 func TestRefusalsOutlastAChangeOfLeaders(t *testing.T) {

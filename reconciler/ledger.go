@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // ledger remembers of every pod what was decided and done last, so that nothing
@@ -318,25 +317,6 @@ func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 	}
 }
 
-// refusedBy takes note that the node of a plan that puts back refused its sizes.
-func (l *ledger) refusedBy(plan *Plan, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if e := l.of(plan.Pod, plan.UID); e.refused == nil || e.refused.wanted != plan.wanted || now.Sub(e.refusedAt) > firstRefusal {
-		e.refuse(plan, now)
-	}
-}
-
-// refuse remembers what the node refused of this pod. What it refuses whatever the
-// amounts are is no matter of these sizes: the pod says so itself.
-func (e *entry) refuse(plan *Plan, now time.Time) {
-	if safety.WhateverTheAmounts(plan.Reasons[0].Message) != "" {
-		return
-	}
-	e.refused, e.refusedAt = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}, now
-	e.refusals.longer(now, firstRefusal, longRefusal)
-}
-
 // actuated takes note that the node is done with the last resize, and returns
 // how long that took; false if none was waited for.
 func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time) (time.Duration, bool) {
@@ -352,29 +332,6 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 		e.refused = nil // The node may give again what it refused before.
 	}
 	return took, true
-}
-
-// refusal returns what the node refused last, and how long until more may be asked
-// of it than now; nil if it refused nothing, 0 if that does not change by itself.
-//
-// What fails at a node, as a memory limit below what is used, is tried again with
-// growing pauses. What it can never carry out is tried again after infeasibleFor:
-// it may have changed, unseen.
-func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*Refusal, time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.pods[pod]
-	if e == nil || e.uid != uid || e.refused == nil {
-		return nil, 0
-	}
-	left := e.refusals.left(now)
-	r := &Refusal{Reason: e.refused.Reason, wanted: e.refused.wanted, waiting: left > 0}
-	if r.retry = r.Reason.Code == contract.ResizeError && !r.waiting; r.retry || r.waiting {
-		return r, left
-	}
-	left = max(0, e.refusedAt.Add(infeasibleFor).Sub(now))
-	r.retry = left == 0
-	return r, left
 }
 
 // attempted takes note that a plan could not be carried out, and returns how

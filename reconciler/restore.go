@@ -25,7 +25,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	switch {
 	case s.Pod.DeletionTimestamp != nil:
 		return plan.skip(&safety.Veto{Reason: contract.Terminating, Message: "the pod is being deleted"})
-	case finishedPod(s.Pod):
+	case safety.Finished(s.Pod):
 		return plan.skip(&safety.Veto{Reason: contract.Finished, Message: "the pod has ended, and nothing of it can be resized"})
 	case !h.anybody && !marked(s.Pod) && !h.cut:
 		return plan.skip(asWritten)
@@ -125,10 +125,6 @@ func onlyOriginals(pod *corev1.Pod) bool {
 		}
 	}
 	return true
-}
-
-func finishedPod(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // marked tells whether the pod has annotations of ours; that it is to be skipped

@@ -66,21 +66,3 @@ func (s *Snapshot) progress(h *history) progress {
 	}
 	return now
 }
-
-// Refusal is a size that the pod's node turned out not to be able to give it.
-type Refusal struct {
-	Reason Reason
-	// wanted is the size, as Plan.wanted has it.
-	wanted string
-	// waiting says that nothing that takes more is tried yet, and after a ResizeError
-	// nothing at all; retry that the same may be.
-	waiting, retry bool
-}
-
-// keeps reports whether the sizes of a plan are not to be asked for yet.
-func (r *Refusal) keeps(p *Plan, s *Snapshot) bool {
-	if r.waiting && (p.grows() || r.Reason.Code == contract.ResizeError) {
-		return true
-	}
-	return !r.retry && r.wanted == p.demand(s, desired)
-}

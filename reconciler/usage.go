@@ -29,7 +29,7 @@ func newUsage() *usage {
 // set takes over a pod's state, and returns the node that has more room now than
 // before; empty if none has.
 func (u *usage) set(pod *corev1.Pod) (roomier string) {
-	if pod.Spec.NodeName == "" || finishedPod(pod) {
+	if pod.Spec.NodeName == "" || safety.Finished(pod) {
 		return u.remove(pod.UID)
 	}
 	now := podUsage{pod.Spec.NodeName, safety.Requests(pod)}

@@ -32,9 +32,10 @@ func newRestoreCommand(streams genericiooptions.IOStreams, server *connection, c
 		Long: `Give pods their original requests and limits back, and keep them so.
 
 Pods get what their author asked for, in place, as far as that is known and
-nobody else has set it since, and then lose the annotations of workload-resizer;
-what stays is named, and such pods keep them. Pods that come are left alone. That survives restarts of the
-server and holds until "resizectl resume", or as long as --for says.
+nobody else has set it since, and then lose the annotations of workload-resizer.
+What stays is named, and its pod keeps the annotations. New pods are left alone.
+That survives restarts of the server, and holds until "resizectl resume" or for
+as long as --for says.
 
 The command waits until nothing is left to restore, up to --timeout, and prints
 what became of the pods. Whether it waits or not, the server goes on until they

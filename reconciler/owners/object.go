@@ -1,7 +1,6 @@
 package owners
 
 import (
-	"slices"
 	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,15 +29,10 @@ type object struct {
 
 func newObject(kind *kind, meta *metav1.ObjectMeta) *object {
 	o := &object{kind: kind, namespace: unique.Make(meta.Namespace), name: meta.Name, uid: meta.UID}
-	if i := slices.IndexFunc(meta.OwnerReferences, isController); i >= 0 {
-		owner := &meta.OwnerReferences[i]
+	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil {
 		o.controller = unique.Make(reference{owner.Kind, owner.Name, owner.UID})
 	}
 	return o
-}
-
-func isController(owner metav1.OwnerReference) bool {
-	return owner.Controller != nil && *owner.Controller
 }
 
 // above returns how the object names its controller; false if it has none.

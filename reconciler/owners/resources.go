@@ -51,6 +51,11 @@ func checkResource(r schema.GroupResource) error {
 		return errors.New("want the plural of a kind in lower case, then its group, such as rollouts.argoproj.io")
 	}
 	if r.Group == "" {
+		for _, known := range DefaultResources {
+			if strings.HasPrefix(known, r.Resource+".") {
+				return fmt.Errorf("want its API group too: %s", known)
+			}
+		}
 		return nil
 	}
 	if version, group, ok := strings.Cut(r.Group, "."); ok && isVersion(version) {

@@ -20,12 +20,16 @@ func terminating(s Snapshot) string {
 	return "the pod is being deleted"
 }
 
+// Finished reports whether all containers of a pod have ended for good.
+func Finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
 func finished(s Snapshot) string {
-	switch s.Pod.Status.Phase {
-	case corev1.PodSucceeded, corev1.PodFailed:
-		return fmt.Sprintf("the pod's phase is %s", s.Pod.Status.Phase)
+	if !Finished(s.Pod) {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("the pod's phase is %s", s.Pod.Status.Phase)
 }
 
 func notRunning(s Snapshot) string {

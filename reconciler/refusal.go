@@ -1,0 +1,70 @@
+package reconciler
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// Refusal is a size that the pod's node turned out not to be able to give it.
+type Refusal struct {
+	Reason Reason
+	// wanted is the size, as Plan.wanted has it.
+	wanted string
+	// waiting says that nothing that takes more is tried yet, and after a ResizeError
+	// nothing at all; retry that the same may be.
+	waiting, retry bool
+}
+
+// keeps reports whether the sizes of a plan are not to be asked for yet.
+func (r *Refusal) keeps(p *Plan, s *Snapshot) bool {
+	if r.waiting && (p.grows() || r.Reason.Code == contract.ResizeError) {
+		return true
+	}
+	return !r.retry && r.wanted == p.demand(s, desired)
+}
+
+// refusedBy takes note that the node of a plan that puts back refused its sizes.
+func (l *ledger) refusedBy(plan *Plan, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.of(plan.Pod, plan.UID); e.refused == nil || e.refused.wanted != plan.wanted || now.Sub(e.refusedAt) > firstRefusal {
+		e.refuse(plan, now)
+	}
+}
+
+// refuse remembers what the node refused of this pod. What it refuses whatever the
+// amounts are is no matter of these sizes: the pod says so itself.
+func (e *entry) refuse(plan *Plan, now time.Time) {
+	if safety.WhateverTheAmounts(plan.Reasons[0].Message) != "" {
+		return
+	}
+	e.refused, e.refusedAt = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}, now
+	e.refusals.longer(now, firstRefusal, longRefusal)
+}
+
+// refusal returns what the node refused last, and how long until more may be asked
+// of it than now; nil if it refused nothing, 0 if that does not change by itself.
+//
+// What fails at a node, as a memory limit below what is used, is tried again with
+// growing pauses. What it can never carry out is tried again after infeasibleFor:
+// it may have changed, unseen.
+func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*Refusal, time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.pods[pod]
+	if e == nil || e.uid != uid || e.refused == nil {
+		return nil, 0
+	}
+	left := e.refusals.left(now)
+	r := &Refusal{Reason: e.refused.Reason, wanted: e.refused.wanted, waiting: left > 0}
+	if r.retry = r.Reason.Code == contract.ResizeError && !r.waiting; r.retry || r.waiting {
+		return r, left
+	}
+	left = max(0, e.refusedAt.Add(infeasibleFor).Sub(now))
+	r.retry = left == 0
+	return r, left
+}

@@ -38,10 +38,10 @@ func (a amount) want(factor *big.Rat, low, high, unit int64, round func(*big.Rat
 	if high > 0 {
 		request = min(request, high)
 	}
-	switch {
-	case a.limit == 0:
+	switch a.limit {
+	case 0:
 		return amount{request, 0}
-	case a.limit == a.request:
+	case a.request:
 		return amount{request, request}
 	}
 	most := times(a.limit, big.NewRat(request, a.request))

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/klog/v2"
 
@@ -16,7 +17,15 @@ const mostLogged = 100
 // logStored tells the log who wanted a hold.
 func logStored(ctx context.Context, h hold.Hold) {
 	klog.FromContext(ctx).Info("Hold stored", "caller", callerName(ctx), "author", h.Author,
-		"kind", h.Kind, "scope", h.Scope.String(), "expires", h.Expires, "reason", h.Reason)
+		"kind", h.Kind, "scope", h.Scope.String(), "expires", expiryText(h), "reason", h.Reason)
+}
+
+// expiryText is when a hold ends by itself, for people.
+func expiryText(h hold.Hold) string {
+	if h.Expires.IsZero() {
+		return "never"
+	}
+	return h.Expires.Format(time.RFC3339)
 }
 
 // logEnded tells the log who has ended holds, which nothing else remembers.

@@ -366,6 +366,10 @@ func TestHoldService(t *testing.T) {
 	t.Run("the log has who stored and ended holds, and why", func(t *testing.T) {
 		s := service(t, "logged")
 		logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
+		anHour, err := s.Pause(klog.NewContext(anybody(t), logger), &workloadresizerv1.PauseRequest{Scope: web, Ttl: durationpb.New(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, validate := range []bool{true, false} {
 			ctx := klog.NewContext(access.NewContext(t.Context(), access.Caller{Name: "bob"}), logger)
 			if _, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Reason: "no \"load\"", Author: "ann", ValidateOnly: validate}); err != nil {
@@ -378,14 +382,15 @@ func TestHoldService(t *testing.T) {
 		}
 		log := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
 		for _, want := range []string{
-			`Hold stored caller="bob" author="bob" kind="Pause" scope="namespace shop"`, `reason="no \"load\""`,
+			`Hold stored caller="bob" author="bob" kind="Pause" scope="namespace shop" expires="never"`, `reason="no \"load\""`,
+			`scope="pod shop/web" expires="` + anHour.GetHold().GetExpireTime().AsTime().Format(time.RFC3339) + `"`,
 			`Holds ended caller="(local)" author="ann" kind="" holds=1 released=["Pause of namespace shop"] reason="done"`,
 		} {
 			if strings.Count(log, want) != 1 {
 				t.Errorf("the log has not once %s:\n%s", want, log)
 			}
 		}
-		_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "a\nb", Author: "c\nd"})
+		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "a\nb", Author: "c\nd"})
 		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one line")
 		if named := violations(err); !cmp.Equal(named, []string{"reason", "author"}) {
 			t.Errorf("names the fields %v", named)

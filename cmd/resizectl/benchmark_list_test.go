@@ -46,15 +46,15 @@ func TestBenchmarkUsage(t *testing.T) {
 		args       []string
 	}{
 		{"an empty node type to list", "the node type is empty; leave it out for all of them", []string{"list", ""}},
-		{"two node types to list", "accepts at most 1 arg(s), received 2", []string{"list", "n4", "c3"}},
+		{"two node types to list", "2 names are too many: give [NODE_TYPE]", []string{"list", "n4", "c3"}},
 		{"an empty feed", "the name of the feed is empty; leave it out for all of them", []string{"feeds", ""}},
 		{"an empty node type to suggest", "the node type is empty; leave it out for all of them", []string{"suggest", ""}},
 		{"an empty node type to accept", "the node type is empty", []string{"accept", ""}},
-		{"no node type to accept", "accepts 1 arg(s), received 0", []string{"accept"}},
+		{"no node type to accept", "name what it is about: NODE_TYPE", []string{"accept"}},
 		{"nobody can be asked about accept", "benchmark accept needs --yes where nobody can be asked", []string{"accept", "n4"}},
 		{"two ends", "--for and --until say the same thing: name one", []string{"accept", "n4", "--for", "1h", "--until", "never"}},
 		{"not a time", "--until wants a time such as 2026-11-21T18:00:00Z, or never, got \"soon\"", []string{"accept", "n4", "--until", "soon"}},
-		{"nothing to import", "requires at least 1 arg(s), only received 0", []string{"import"}},
+		{"nothing to import", "name what it is about: FILE...", []string{"import"}},
 		{"an empty file", "the name of the file is empty", []string{"import", ""}},
 		{"standard input twice", "standard input (-) can be read only once", []string{"import", "-", "-"}},
 		{"no such format", "invalid argument \"xml\" for \"--format\" flag: must be one of auto, perfkit, sparecores, cloud-csv, samples", []string{"import", "a", "--format", "xml"}},

@@ -24,7 +24,7 @@ What you may not see is said in its step; the others are still told. -o json and
 has them, and in "unknown" why one of them is missing; -o wide is the same as table.`,
 		Example: `  # Why does this pod ask for 800m?
   resizectl explain web-6d4cf56db6-x2x7p -n shop`,
-		Args:              positional(cobra.ExactArgs(1)),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {

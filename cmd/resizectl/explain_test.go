@@ -157,7 +157,10 @@ func TestExplainOfNoPod(t *testing.T) {
 		{"but a workload", "deploy/web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy/web"}},
 		{"without a name", "the name of the pod is empty\nsee \"resizectl explain --help\"\n", []string{""}},
 		{"of no namespace", "the namespace is empty; leave --namespace out for the namespace default\nsee \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
-		{"not named at all", "accepts 1 arg(s), received 0\nsee \"resizectl explain --help\"\n", nil},
+		{"but a workload in two words", "deploy web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy", "web"}},
+		{"but two", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + types + "\nsee \"resizectl explain --help\"\n", []string{"a", "b"}},
+		{"that is not there, in two words", "there is no pod default/gone\n", []string{"pod", "gone"}},
+		{"not named at all", "name the pod: resizectl explain POD\nsee \"resizectl explain --help\"\n", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"explain", "--server", address}, tc.args...)...)

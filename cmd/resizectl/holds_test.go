@@ -187,8 +187,8 @@ func TestWhatChangesPodsIsNeverGuessed(t *testing.T) {
 			{"a pod of all namespaces", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"web", "-A", "--yes"}},
 			{"a namespace and all of them", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"-n", "shop", "-A", "--yes"}},
 			{"every pod without a yes", "--all-namespaces needs --yes where nobody can be asked", []string{"-A"}},
-			{"two pods", "there is no type \"a\": it is one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, or a kind as it is written in a manifest", []string{"a", "b"}},
-			{"three pods", "accepts at most 2 arg(s), received 3", []string{"a", "b", "c"}},
+			{"two pods", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + types, []string{"a", "b"}},
+			{"three pods", "name one thing: a POD, TYPE/NAME or TYPE NAME", []string{"a", "b", "c"}},
 			{"a workload without a name", "the name of the deployment is empty", []string{"deployment/"}},
 		} {
 			t.Run(command+" "+tc.name, func(t *testing.T) {

@@ -41,7 +41,7 @@ that on.`,
 
   # Stop resizing in the whole cluster
   resizectl pause -A`,
-		Args:              positional(cobra.MaximumNArgs(2)),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {

@@ -75,7 +75,7 @@ Nothing is changed. The exit code is that of "kubectl diff":
 
   # The names of all pods that would be resized
   resizectl plan -A -o json | jq -r '.plans[] | select(.decision == "DECISION_RESIZE") | .namespace + "/" + .pod'`,
-		Args:              positional(cobra.MaximumNArgs(2)),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -31,8 +32,10 @@ func (o *podOptions) complete(cmd *cobra.Command, args []string) error {
 	switch {
 	case err != nil:
 		return err
+	case len(args) == 0:
+		return usageErrorf(cmd, "name the pod: %s POD", cmd.CommandPath())
 	case named.pod() == "":
-		return usageErrorf(cmd, "%s is not a pod: name one pod", args[0])
+		return usageErrorf(cmd, "%s is not a pod: name one pod", strings.Join(args, " "))
 	case o.namespace == "":
 		return usageErrorf(cmd, "the namespace is empty; leave --namespace out for the namespace default")
 	}
@@ -50,7 +53,7 @@ func newResizesGetCommand(streams genericiooptions.IOStreams, server *connection
 ` + resizesHelp,
 		Example: `  # Does a pod run with what it asks for?
   resizectl resizes get web-6d4cf56db6-x2x7p -n shop -o wide`,
-		Args:              positional(cobra.ExactArgs(1)),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {

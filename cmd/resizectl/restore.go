@@ -56,7 +56,7 @@ are restored. The exit code is
 
   # Before workload-resizer is taken out of a cluster
   resizectl restore -A --timeout 10m`,
-		Args:              positional(cobra.MaximumNArgs(2)),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {

@@ -53,7 +53,7 @@ cannot be resumed by itself.`,
 
   # What would end, if everything did?
   resizectl resume -A --nested --dry-run`,
-		Args:              positional(cobra.MaximumNArgs(2)),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {

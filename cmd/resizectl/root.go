@@ -147,12 +147,19 @@ func asGroup(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// positional makes what check refuses a usage error.
+// positional makes what check refuses a usage error, which says what is wanted
+// instead: cobra only counts.
 func positional(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
+		_, wanted, takes := strings.Cut(cmd.Use, " ")
+		switch err := check(cmd, args); {
+		case err == nil:
+			return nil
+		case !takes:
 			return usageErrorf(cmd, "%w", err)
+		case len(args) == 0:
+			return usageErrorf(cmd, "name what it is about: %s", wanted)
 		}
-		return nil
+		return usageErrorf(cmd, "%d names are too many: give %s", len(args), wanted)
 	}
 }

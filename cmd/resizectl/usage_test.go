@@ -16,7 +16,7 @@ func TestUsageErrors(t *testing.T) {
 		{"a pod of all namespaces", "a pod is in one namespace: name it with --namespace instead of --all-namespaces\nsee \"resizectl plan --help\"\n", []string{"plan", "web", "-A"}},
 		{"an empty pod is not every pod", "the name of the pod is empty\nsee \"resizectl plan --help\"\n", []string{"plan", ""}},
 		{"an empty namespace is not every namespace", "the namespace is empty; every namespace is --all-namespaces\nsee \"resizectl plan --help\"\n", []string{"plan", "-n", ""}},
-		{"two pods", "there is no type \"a\": it is one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, or a kind as it is written in a manifest\nsee \"resizectl plan --help\"\n", []string{"plan", "a", "b"}},
+		{"two pods", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + types + "\nsee \"resizectl plan --help\"\n", []string{"plan", "a", "b"}},
 		{"arguments of list", "unknown command \"n4\" for \"resizectl ratios list\"\nsee \"resizectl ratios list --help\"\n", []string{"ratios", "list", "n4"}},
 		{"no such state", "--state \"done\" must be one of actuated, pending, in-progress, deferred, infeasible, failed\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "--state", "done"}},
 		{"resizes of an empty namespace", "the namespace is empty; every namespace is --all-namespaces\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "-n", ""}},

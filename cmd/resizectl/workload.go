@@ -13,35 +13,49 @@ import (
 // podKind is the kind of what is named without one.
 const podKind = "Pod"
 
-// kindNames are the kinds that have names of kubectl's: the plural, the singular
-// and the short one, in lower case.
+// kindNames are the kinds that have names of kubectl's, with their group: the plural,
+// the singular and the short one, in lower case.
 var kindNames = []struct {
-	kind  string
-	names []string
+	kind, group string
+	names       []string
 }{
-	{podKind, []string{"pods", "pod", "po"}},
-	{"Deployment", []string{"deployments", "deployment", "deploy"}},
-	{"ReplicaSet", []string{"replicasets", "replicaset", "rs"}},
-	{"StatefulSet", []string{"statefulsets", "statefulset", "sts"}},
-	{"DaemonSet", []string{"daemonsets", "daemonset", "ds"}},
-	{"Job", []string{"jobs", "job"}},
-	{"CronJob", []string{"cronjobs", "cronjob", "cj"}},
+	{podKind, "", []string{"pods", "pod", "po"}},
+	{"Deployment", "apps", []string{"deployments", "deployment", "deploy"}},
+	{"ReplicaSet", "apps", []string{"replicasets", "replicaset", "rs"}},
+	{"StatefulSet", "apps", []string{"statefulsets", "statefulset", "sts"}},
+	{"DaemonSet", "apps", []string{"daemonsets", "daemonset", "ds"}},
+	{"Job", "batch", []string{"jobs", "job"}},
+	{"CronJob", "batch", []string{"cronjobs", "cronjob", "cj"}},
+	{"ReplicationController", "", []string{"replicationcontrollers", "replicationcontroller", "rc"}},
 }
 
-// kindOf is the kind that kubectl means by a type, e.g. "deploy" or
-// "deployment.apps"; empty if there is none. The kinds of others, e.g. "Rollout",
-// are named as they are written.
-func kindOf(typ string) string {
-	typ, _, _ = strings.Cut(typ, ".")
+// parseKind is the kind that kubectl means by a type, e.g. "deploy" or
+// "deployment.apps". The kinds of others, e.g. "Rollout", are named as they are
+// written. The API has no groups: one that would tell nothing is refused.
+func parseKind(cmd *cobra.Command, typ string) (string, error) {
+	name, group, _ := strings.Cut(typ, ".")
+	kind, known := kindOf(name)
+	switch {
+	case kind == "":
+		return "", usageErrorf(cmd, "there is no type %q: it is %s", typ, aType())
+	case group != "" && strings.TrimPrefix(group, "v1.") != known:
+		return "", usageErrorf(cmd, "type %q names a group, and workloads are told by kind and name, whatever their group: write %s", typ, kind)
+	}
+	return kind, nil
+}
+
+// kindOf is the kind of a type without its group, and the group if it is one of
+// kindNames; empty if there is none.
+func kindOf(name string) (kind, group string) {
 	for _, k := range kindNames {
-		if slices.Contains(k.names, strings.ToLower(typ)) {
-			return k.kind
+		if slices.Contains(k.names, strings.ToLower(name)) {
+			return k.kind, k.group
 		}
 	}
-	if typ != "" && unicode.IsUpper([]rune(typ)[0]) {
-		return typ
+	if name != "" && unicode.IsUpper([]rune(name)[0]) {
+		return name, ""
 	}
-	return ""
+	return "", ""
 }
 
 // object is a pod, or a workload with its pods. Without a name it is neither.
@@ -55,20 +69,28 @@ func parseObject(cmd *cobra.Command, args []string) (object, error) {
 	typ, name, typed := strings.Cut(args[0], "/")
 	switch {
 	case len(args) == 1 && !typed:
-		typ, name = "pod", args[0]
+		typ, name = podKind, args[0]
 	case len(args) == 2 && !typed:
 		name = args[1]
+		if kind, _ := kindOf(strings.Split(typ, ".")[0]); kind == "" {
+			return object{}, usageErrorf(cmd, "%q and %q are two pods: name one, or TYPE NAME, where TYPE is %s", typ, name, aType())
+		}
 	case len(args) > 1:
 		return object{}, usageErrorf(cmd, "name one thing: a POD, TYPE/NAME or TYPE NAME")
 	}
 	if name == "" {
 		return object{}, usageErrorf(cmd, "the name of the %s is empty", strings.ToLower(typ))
 	}
-	kind := kindOf(typ)
-	if kind == "" {
-		return object{}, usageErrorf(cmd, "there is no type %q: it is one of %s, or a kind as it is written in a manifest", typ, strings.Join(typeNames(), ", "))
+	kind, err := parseKind(cmd, typ)
+	if err != nil {
+		return object{}, err
 	}
 	return object{kind, name}, nil
+}
+
+// aType says what a type may be.
+func aType() string {
+	return "one of " + strings.Join(typeNames(), ", ") + ", or a kind as it is written in a manifest, such as Rollout"
 }
 
 // typeNames are the types by the names that people write.

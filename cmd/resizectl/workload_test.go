@@ -6,6 +6,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// types is what errors say of the types.
+const types = "one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, replicationcontroller, or a kind as it is written in a manifest, such as Rollout"
+
 func TestParseObject(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -26,13 +29,21 @@ func TestParseObject(t *testing.T) {
 		{"a ReplicaSet", []string{"rs/web-1"}, object{"ReplicaSet", "web-1"}, ""},
 		{"a Job", []string{"job/nightly-1"}, object{"Job", "nightly-1"}, ""},
 		{"the kind of somebody else", []string{"Rollout/web"}, object{"Rollout", "web"}, ""},
-		{"no such type", []string{"service/web"}, object{}, "there is no type \"service\": it is one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, or a kind as it is written in a manifest\nsee \"pause --help\""},
-		{"two pods", []string{"a", "b"}, object{}, "there is no type \"a\": it is one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, or a kind as it is written in a manifest\nsee \"pause --help\""},
+		{"a ReplicationController", []string{"rc/web"}, object{"ReplicationController", "web"}, ""},
+		{"with its group", []string{"cronjobs.batch/nightly"}, object{"CronJob", "nightly"}, ""},
+		{"with its version and group", []string{"deployments.v1.apps", "web"}, object{"Deployment", "web"}, ""},
+		{"of another group", []string{"deployments.example.com/web"}, object{}, "type \"deployments.example.com\" names a group, and workloads are told by kind and name, whatever their group: write Deployment\nsee \"pause --help\""},
+		{"a pod of a group", []string{"pods.apps/web"}, object{}, "type \"pods.apps\" names a group, and workloads are told by kind and name, whatever their group: write Pod\nsee \"pause --help\""},
+		{"the kind of somebody else with its group", []string{"Rollout.argoproj.io/web"}, object{}, "type \"Rollout.argoproj.io\" names a group, and workloads are told by kind and name, whatever their group: write Rollout\nsee \"pause --help\""},
+		{"the resource of somebody else", []string{"rollouts.argoproj.io/web"}, object{}, "there is no type \"rollouts.argoproj.io\": it is " + types + "\nsee \"pause --help\""},
+		{"no such type", []string{"service/web"}, object{}, "there is no type \"service\": it is " + types + "\nsee \"pause --help\""},
+		{"two pods", []string{"a", "b"}, object{}, "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + types + "\nsee \"pause --help\""},
+		{"three pods", []string{"a", "b", "c"}, object{}, "name one thing: a POD, TYPE/NAME or TYPE NAME\nsee \"pause --help\""},
 		{"two with types", []string{"deploy/a", "deploy/b"}, object{}, "name one thing: a POD, TYPE/NAME or TYPE NAME\nsee \"pause --help\""},
 		{"an empty pod", []string{""}, object{}, "the name of the pod is empty\nsee \"pause --help\""},
 		{"an empty name", []string{"deploy/"}, object{}, "the name of the deploy is empty\nsee \"pause --help\""},
 		{"an empty name in two words", []string{"deploy", ""}, object{}, "the name of the deploy is empty\nsee \"pause --help\""},
-		{"an empty type", []string{"/web"}, object{}, "there is no type \"\": it is one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, or a kind as it is written in a manifest\nsee \"pause --help\""},
+		{"an empty type", []string{"/web"}, object{}, "there is no type \"\": it is " + types + "\nsee \"pause --help\""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := parseObject(&cobra.Command{Use: "pause"}, tc.args)

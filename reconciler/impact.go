@@ -17,7 +17,7 @@ type Impact struct {
 	// vetoed, by name.
 	NodeTypes, Namespaces []ImpactGroup
 	// Vetoed are the plans of pods that would get other sizes if nothing spoke
-	// against it, by namespace and name.
+	// against it, also of those that get some of them, by namespace and name.
 	Vetoed []*Plan
 }
 
@@ -30,7 +30,8 @@ type ImpactGroup struct {
 	// CPU is by how many millicores the sum of their requests would change,
 	// Memory by how many bytes.
 	CPU, Memory int64
-	// Vetoed would, if nothing spoke against it.
+	// Vetoed would get others than they do, if nothing spoke against it: also those
+	// of Pods that get only some.
 	Vetoed int
 }
 
@@ -94,11 +95,11 @@ func newImpactSums() *impactSums {
 // add takes the plans of a pod into account, with the table in force and with the
 // other one.
 func (s *impactSums) add(before, after *Plan) {
-	switch {
-	case after.Decision == Skip && after.vetoed:
+	if after.vetoed {
 		s.vetoed = append(s.vetoed, after)
 		s.each(after, func(g *ImpactGroup) { g.Vetoed++ })
-	case after.Decision != Skip && !sameSizes(before, after):
+	}
+	if after.Decision != Skip && !sameSizes(before, after) {
 		cpu, memory := desiredRequests(after)
 		cpuBefore, memoryBefore := desiredRequests(before)
 		s.each(after, func(g *ImpactGroup) {

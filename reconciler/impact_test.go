@@ -91,6 +91,25 @@ func TestImpact(t *testing.T) {
 }
 
 // Right after a change, nodes are still at what it asked for.
+// TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed has a node without room for
+// more cpu, where memory shrinks.
+func TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed(t *testing.T) {
+	r := filled(t, []*corev1.Pod{pod(amounts{"1", "", "1Gi", ""}, named("shop", "web", "full"))}, []*corev1.Node{nodeNamed("full", "n4", "1")})
+	layer := published()
+	layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 2}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	do(t, err)
+	got, err := r.Impact(t.Context(), table)
+	do(t, err)
+	// By the ratios in force it would have 800m, and by the others it keeps its 1000m.
+	if want := (ImpactGroup{Pods: 1, CPU: 200, Memory: -512 << 20, Vetoed: 1}); got.Total != want {
+		t.Errorf("got %+v, want %+v", got.Total, want)
+	}
+	if len(got.Vetoed) != 1 || got.Vetoed[0].Objection().Code != contract.NodeCapacity {
+		t.Errorf("vetoed are %+v", got.Vetoed)
+	}
+}
+
 func TestAResizeThatANodeIsAtIsTakenForDone(t *testing.T) {
 	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
 	r := filled(t, []*corev1.Pod{

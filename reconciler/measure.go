@@ -38,6 +38,14 @@ var (
 	measures = [...]*measure{cpu, memory}
 )
 
+// show writes a request and its limit, e.g. "1/2"; without a limit the request alone.
+func (r *measure) show(a sizing.Amount) string {
+	if a.Limit == 0 {
+		return r.text(a.Request)
+	}
+	return r.text(a.Request) + "/" + r.text(a.Limit)
+}
+
 // bounds are those of the measure.
 func (r *measure) bounds(b ratios.Bounds) sizing.Range {
 	if r == cpu {

@@ -104,8 +104,8 @@ type Plan struct {
 	replanAt time.Time
 	// applied is the node type that the pod says it was sized for.
 	applied string
-	// vetoed tells that a plan to skip would give other sizes, if nothing spoke
-	// against it.
+	// vetoed tells that the plan would give other sizes than it does, if nothing spoke
+	// against that.
 	vetoed bool
 	// wanted is the size that the node refuses, of a plan that puts back, and
 	// noteInfeasible the annotation that says so, where it refuses it whatever the amounts
@@ -252,6 +252,17 @@ func (p *Plan) skip(veto *safety.Veto) *Plan {
 	p.Reasons = []Reason{{veto.Reason, veto.Message}}
 	p.leaveAlone()
 	return p
+}
+
+// Objection is why the pod does not get all the sizes that it should have: the reason of
+// a plan to skip, or what keeps some of them back. It is zero where there is none.
+func (p *Plan) Objection() Reason {
+	for _, reason := range p.Reasons {
+		if p.Decision == Skip || reason.Code == p.partial || reason.Code == contract.ExternallyResized {
+			return reason
+		}
+	}
+	return Reason{}
 }
 
 // leaveAlone makes the plan write nothing.

@@ -263,13 +263,14 @@ func (p *Plan) explainUnknown() {
 // explainStays says why a resource stays that is not ours to change.
 func (p *Plan) explainStays(c *ContainerPlan, r *measure) {
 	p.left = true
+	present := r.show(*r.of(&c.Current))
 	switch s := &c.standings[r.index]; {
 	case s.claim == lost:
 		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, s.why))
 	case c.knows(r):
-		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it", c.Name, r.name, s.manager))
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s, originally %s)", c.Name, r.name, s.manager, present, r.show(*r.of(&c.Original))))
 	default:
-		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it, and its original is not known", c.Name, r.name, s.manager))
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is not known", c.Name, r.name, s.manager, present))
 	}
 }
 

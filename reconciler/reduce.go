@@ -53,7 +53,7 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 			continue
 		}
 		if still, _ := p.objection(s, now); still == nil {
-			p.partial = veto.Reason
+			p.partial, p.vetoed = veto.Reason, true
 			p.without = p.unlike(func(i int) *sizing.Container { return &full[i].Desired })
 			p.because(veto.Reason, veto.Message+"; the rest is resized without "+strings.Join(p.without, ", "))
 			return nil

@@ -79,11 +79,11 @@ func (s *apiServer) restoresParts(t *testing.T) {
 		resumed         string
 	}{
 		{"only the memory of a container", [4]string{"app", "requests", "memory", "1536Mi"},
-			"app 1/2 1536Mi/2Gi, second 1/2 1Gi/2Gi", "container app: memory stays as they set it", "app 800m/1600m 1536Mi/2Gi, second 800m/1600m 1Gi/2Gi"},
+			"app 1/2 1536Mi/2Gi, second 1/2 1Gi/2Gi", "container app: memory stays as they set it (1536Mi/2Gi, originally 1Gi/2Gi)", "app 800m/1600m 1536Mi/2Gi, second 800m/1600m 1Gi/2Gi"},
 		{"only a limit", [4]string{"second", "limits", "cpu", "3"},
-			"app 1/2 1Gi/2Gi, second 800m/3 1Gi/2Gi", "container second: cpu stays as they set it", "app 800m/1600m 1Gi/2Gi, second 800m/3 1Gi/2Gi"},
+			"app 1/2 1Gi/2Gi, second 800m/3 1Gi/2Gi", "container second: cpu stays as they set it (800m/3, originally 1/2)", "app 800m/1600m 1Gi/2Gi, second 800m/3 1Gi/2Gi"},
 		{"a request", [4]string{"app", "requests", "cpu", "900m"},
-			"app 900m/1600m 1Gi/2Gi, second 1/2 1Gi/2Gi", "container app: cpu stays as they set it", "app 900m/1600m 1Gi/2Gi, second 800m/1600m 1Gi/2Gi"},
+			"app 900m/1600m 1Gi/2Gi, second 1/2 1Gi/2Gi", "container app: cpu stays as they set it (900m/1600m, originally 1/2)", "app 900m/1600m 1Gi/2Gi, second 800m/1600m 1Gi/2Gi"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := s.carryOut(t, s.pod(t, burstable, withSecond(burstable)), "n4")
@@ -202,7 +202,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		s.do(t, s.planAs(t, p, "n4", adopt))
 		p = s.set(t, s.get(t, p), "app", "requests", "memory", "1536Mi") // Their entry has a new time.
 		leave := s.planAs(t, p, "n4")
-		if leave.Decision != Skip || leave.Reasons[0].Message != "container app: memory stays as they set it" {
+		if leave.Decision != Skip || leave.Reasons[0].Message != "container app: memory stays as they set it (1536Mi/2Gi, originally 1Gi/2Gi)" {
 			t.Errorf("left: %v because of %v", leave.Decision, leave.Reasons)
 		}
 		s.do(t, s.planAs(t, p, "n4", adopt))
@@ -217,7 +217,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		}
 		// They set the same as once: that is not what was adopted.
 		p = s.set(t, p, "app", "requests", "cpu", "600m")
-		if left := s.planAs(t, p, "slow"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it" {
+		if left := s.planAs(t, p, "slow"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it (600m/2500m, originally 750m/2)" {
 			t.Errorf("set again: %v because of %v", left.Decision, left.Reasons)
 		}
 	})
@@ -239,7 +239,7 @@ func (s *apiServer) sharesFields(t *testing.T) {
 	t.Run("another value: it is theirs", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, burstable), "n4")
 		p = s.apply(t, p, "700m")
-		if left := s.planAs(t, p, "n4"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it" {
+		if left := s.planAs(t, p, "n4"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it (700m/1600m, originally 1/2)" {
 			t.Errorf("%v because of %v", left.Decision, left.Reasons)
 		}
 	})

@@ -198,7 +198,7 @@ func (s *apiServer) seesOthers(t *testing.T) {
 	p = s.resizeAs(t, p, "they", theirs)
 
 	left := s.planAs(t, p, "n4")
-	if left.Decision != Skip || left.Reasons[0].Code != contract.ExternallyResized || left.Reasons[0].Message != "container app: cpu stays as they set it" {
+	if left.Decision != Skip || left.Reasons[0].Code != contract.ExternallyResized || left.Reasons[0].Message != "container app: cpu stays as they set it (640m/640m, originally 1/1)" {
 		t.Fatalf("%v because of %v", left.Decision, left.Reasons)
 	}
 	if overridden := s.planAs(t, p, "n4", func(p *Planner, _ *Snapshot) { p.External = OverrideExternal }); overridden.Decision != Resize || overridden.Containers[0].Desired.CPU.Request != 800 {

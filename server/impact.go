@@ -75,11 +75,11 @@ func impactMessage(impact *reconciler.Impact, view access.View) (*workloadresize
 }
 
 func vetoedPod(p *reconciler.Plan) *workloadresizerv1.VetoedPod {
-	v := &workloadresizerv1.VetoedPod{Namespace: p.Pod.Namespace, Pod: p.Pod.Name, Node: p.Node}
-	if len(p.Reasons) > 0 {
-		v.Code, v.Message = string(p.Reasons[0].Code), p.Reasons[0].Message
+	objection := p.Objection()
+	return &workloadresizerv1.VetoedPod{
+		Namespace: p.Pod.Namespace, Pod: p.Pod.Name, Node: p.Node,
+		Code: string(objection.Code), Message: objection.Message,
 	}
-	return v
 }
 
 func impactGroup(g reconciler.ImpactGroup) *workloadresizerv1.ImpactGroup {

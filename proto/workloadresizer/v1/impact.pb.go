@@ -33,8 +33,9 @@ type Impact struct {
 	Namespaces []*ImpactGroup `protobuf:"bytes,3,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
 	// How many such namespaces the caller may not see.
 	HiddenNamespaces int64 `protobuf:"varint,4,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
-	// Pods that would get other sizes, if nothing spoke against it; those that the
-	// caller may see, by namespace and name, and at most 100.
+	// Pods that would get other sizes, or all of them and not only some, if nothing
+	// spoke against it; those that the caller may see, by namespace and name, and at
+	// most 100.
 	Vetoed        []*VetoedPod `protobuf:"bytes,5,rep,name=vetoed,proto3" json:"vetoed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -116,7 +117,8 @@ type ImpactGroup struct {
 	// by resource name, e.g. {"cpu": "-1500m", "memory": "2Gi"}: less is freed, more
 	// is added. What does not change is absent.
 	RequestDelta map[string]string `protobuf:"bytes,3,rep,name=request_delta,json=requestDelta,proto3" json:"request_delta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How many more would, if nothing spoke against it.
+	// How many would get others than they do, if nothing spoke against it: also those
+	// of pods that get only some.
 	Vetoed        int64 `protobuf:"varint,4,opt,name=vetoed,proto3" json:"vetoed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -180,7 +182,8 @@ func (x *ImpactGroup) GetVetoed() int64 {
 	return 0
 }
 
-// VetoedPod is a pod that would get other sizes, if nothing spoke against it.
+// VetoedPod is a pod that would get other sizes than it does, if nothing spoke
+// against it.
 type VetoedPod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The pod's namespace.

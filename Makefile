@@ -131,6 +131,13 @@ test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the olde
 test-chaos: bin/testcluster ## Kill the reconciler at its writes, and let its calls fail.
 	go test -count=1 -timeout=20m ./test/chaos
 
+# How many processes are killed, and how many calls fail, in "make chaos".
+CHAOS ?= -rounds 1000 -faults 10000
+
+.PHONY: chaos
+chaos: bin/testcluster ## Kill 1,000 processes and let 10,000 calls fail while others resize pods (CHAOS='-rounds 100 -seed 1').
+	go test -count=1 -timeout=4h -v -run '^TestChaos$$/^killed_at_random_writes$$' ./test/chaos -args $(CHAOS)
+
 .PHONY: test-e2e
 test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
 	go test -count=1 -timeout=20m ./test/e2e

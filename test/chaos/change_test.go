@@ -5,88 +5,100 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Namespaces by what people do in them: nothing but pause, restore as well, or
-// resize pods themselves. What somebody else resized is not restored, so that the
-// last two do not go together.
-const plain, held, edited = "chaos-plain", "chaos-held", "chaos-edited"
+// Namespaces by what people do in them: all that there is, or nothing but what makes
+// sense where nobody else resizes pods.
+const plain, shared = "chaos-plain", "chaos-shared"
 
-// change has people change something, or nothing.
-func (w *world) change(t *testing.T, r *rand.Rand) {
+// change has people and other programs change something, or nothing.
+func (c *crashes) change(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	if r.IntN(2) == 0 {
-		w.setTable(randomTable(r))
+		c.setTable(randomTable(r))
 	}
 	if r.IntN(4) == 0 {
-		w.setNodeType(t, w.nodes[r.IntN(len(w.nodes))].Name, nodeTypes[r.IntN(len(nodeTypes))])
+		c.setNodeType(t, c.nodes[r.IntN(len(c.nodes))].Name, nodeTypes[r.IntN(len(nodeTypes))])
 	}
-	if r.IntN(4) == 0 {
-		w.changeHold(r)
-	}
-	keys := w.keys()
 	if r.IntN(3) == 0 {
-		w.label(t, keys[r.IntN(len(keys))], r.Uint64())
+		c.changeHold(t, r)
+	}
+	keys := c.keys()
+	anyOf := func() types.NamespacedName { return keys[r.IntN(len(keys))] }
+	if r.IntN(3) == 0 {
+		c.crowd(t, r, anyOf(), 1)
 	}
 	if r.IntN(2) == 0 {
-		if _, err := w.replace(t.Context(), keys[r.IntN(len(keys))], &shapes[r.IntN(len(shapes))], r.IntN(len(w.nodes))); err != nil {
+		if _, err := c.replace(t.Context(), anyOf(), &shapes[r.IntN(len(shapes))], r.IntN(len(c.nodes))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range r.IntN(3) {
-		if key := keys[r.IntN(len(keys))]; key.Namespace == edited {
-			w.resizeBy(t, key, 2)
+	for range r.IntN(4) {
+		if key := anyOf(); key.Namespace == shared {
+			c.resizeByAnother(t, r, key)
 		}
 	}
+	if key := anyOf(); key.Namespace == shared && r.IntN(4) == 0 {
+		c.crowd(t, r, key, 12)
+	}
+	if r.IntN(6) == 0 {
+		c.debug(t, anyOf())
+	}
 }
 
-func (w *world) changeHold(r *rand.Rand) {
-	scope := hold.Scope{Namespace: []string{plain, held, edited, held}[r.IntN(4)]}
-	switch {
-	case r.IntN(2) == 0:
-		w.holds.release(scope)
-	case scope.Namespace == held && r.IntN(2) == 0:
-		w.holds.put(hold.Restore, scope)
+// changeHold has somebody restore or pause a pod, a workload or a namespace, or end that.
+func (c *crashes) changeHold(t *testing.T, r *rand.Rand) {
+	t.Helper()
+	key := c.keys()[r.IntN(len(c.created))]
+	scope := hold.Scope{Namespace: key.Namespace}
+	switch r.IntN(4) {
+	case 0:
+	case 1:
+		if controller := metav1.GetControllerOf(c.created[key]); controller != nil {
+			scope.Workload = safety.Workload{Kind: controller.Kind, Name: controller.Name}
+		}
 	default:
-		w.holds.put(hold.Pause, scope)
+		scope.Pod, scope.UID = key.Name, c.created[key].UID
+	}
+	switch r.IntN(5) {
+	case 0, 1:
+		c.holds.put(hold.Restore, scope)
+	case 2:
+		c.holds.put(hold.Pause, scope)
+	case 3:
+		c.holds.release(scope)
+	default:
+		c.holds.releaseAll([]hold.Kind{hold.Restore, hold.Pause}[r.IntN(2)])
 	}
 }
 
-// label is an edit that has nothing to do with sizes.
-func (w *world) label(t *testing.T, key types.NamespacedName, value uint64) {
-	t.Helper()
-	patch := []byte(`{"metadata":{"labels":{"chaos":"` + resource.NewQuantity(int64(value>>1), resource.DecimalSI).String() + `"}}}`)
-	if _, err := w.client.CoreV1().Pods(key.Namespace).Patch(t.Context(), key.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "they"}); err != nil {
-		t.Fatal(err)
-	}
+func (c *crashes) podsOf(key types.NamespacedName) typedv1.PodInterface {
+	return c.client.CoreV1().Pods(key.Namespace)
 }
 
-// resizeBy is a resize by somebody else, who multiplies the cpu of a container. A
-// pod without originals is let be: what came before them counts as its author's.
-func (w *world) resizeBy(t *testing.T, key types.NamespacedName, factor int64) {
+// get is the pod as the API server has it.
+func (c *crashes) get(t *testing.T, key types.NamespacedName) *corev1.Pod {
 	t.Helper()
-	pods := w.client.CoreV1().Pods(key.Namespace)
-	pod, err := pods.Get(t.Context(), key.Name, metav1.GetOptions{})
+	pod, err := c.podsOf(key).Get(t.Context(), key.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &pod.Spec.Containers[0]
-	if _, recorded := contract.CPURequest.In(pod.Annotations, c.Name); !recorded || restarts(c, corev1.ResourceCPU) {
-		return
-	}
-	for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
-		if q, ok := list[corev1.ResourceCPU]; ok {
-			list[corev1.ResourceCPU] = *resource.NewMilliQuantity(q.MilliValue()*factor, resource.DecimalSI)
+	return pod
+}
+
+// marked tells whether the pod has anything of ours.
+func marked(pod *corev1.Pod) bool {
+	for _, m := range pod.ManagedFields {
+		if m.Manager == contract.FieldManager {
+			return true
 		}
 	}
-	if _, err := pods.UpdateResize(t.Context(), key.Name, pod, metav1.UpdateOptions{FieldManager: "they"}); err != nil && !apierrors.IsConflict(err) {
-		t.Fatal(err)
-	}
+	return len(ours(pod)) > 0
 }

@@ -20,7 +20,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
 
-var seedFlag = flag.Uint64("seed", 0, "seed of what happens at random; 0 takes another one each time")
+var (
+	seedFlag   = flag.Uint64("seed", 0, "seed of what happens at random; 0 takes another one each time")
+	roundsFlag = flag.Int("rounds", rounds, "how many processes are killed at random writes")
+	faultsFlag = flag.Int("faults", 0, "how many of their calls are to fail at least")
+)
 
 // suite is a control plane with played kubelets.
 type suite struct {
@@ -51,7 +55,7 @@ func TestChaos(t *testing.T) {
 		// From here on, pods have originals when they are created.
 		t.Run("originals are stamped", s.stampOriginals)
 		t.Run("originals stamped, killed around each step", func(t *testing.T) { s.killedOn(t, stampedJourneys) })
-		t.Run("originals stamped, killed at random writes", func(t *testing.T) { s.killedRandomly(t, shortRounds) })
+		t.Run("originals stamped, killed at random writes", func(t *testing.T) { s.killedRandomly(t, shortRounds, 0) })
 		t.Run("originals stamped, one call in five fails", s.oneCallInFiveFails)
 	}
 }

@@ -5,7 +5,11 @@ import (
 	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // holds are set by tests; reconcilers follow them.
@@ -50,6 +54,23 @@ func (h *holds) put(kind hold.Kind, scope hold.Scope) {
 // release ends the hold of a scope, if it has one.
 func (h *holds) release(scope hold.Scope) {
 	h.change(func(now []hold.Hold) []hold.Hold { return without(now, scope) })
+}
+
+// releaseAll ends all holds of a kind.
+func (h *holds) releaseAll(kind hold.Kind) {
+	h.change(func(now []hold.Hold) []hold.Hold {
+		return slices.DeleteFunc(now, func(h hold.Hold) bool { return h.Kind == kind })
+	})
+}
+
+// of is the hold that decides for a pod, zero if none does.
+func (h *holds) of(pod *corev1.Pod) hold.Hold {
+	var workloads []safety.Workload
+	if controller := metav1.GetControllerOf(pod); controller != nil {
+		workloads = append(workloads, safety.Workload{Kind: controller.Kind, Name: controller.Name})
+	}
+	decides, _ := h.table().Of(pod.Namespace, pod.Name, pod.UID, workloads...)
+	return decides
 }
 
 func without(now []hold.Hold, scope hold.Scope) []hold.Hold {

@@ -23,6 +23,7 @@ const writeTimeout = 2 * time.Second
 
 // incarnation is one run of a reconciler, from empty caches on.
 type incarnation struct {
+	*reconciler.Reconciler
 	registry *prometheus.Registry
 	cancel   context.CancelFunc
 	ended    chan struct{}
@@ -39,12 +40,13 @@ func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 		Client: kubernetes.NewForConfigOrDie(reads), Dynamic: dynamic.NewForConfigOrDie(reads),
 		Writer: kubernetes.NewForConfigOrDie(writes), Asker: kubernetes.NewForConfigOrDie(writes),
 		Ratios: store, Holds: w.holds,
-		Planner: reconciler.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: reconciler.OverrideExternal},
+		Planner: reconciler.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: w.external},
 		Events:  reconciler.NoEvents(), Metrics: i.registry, Workers: 4,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	i.Reconciler = r
 	// Failures are what is wanted here, so that nothing is said about them.
 	var ctx context.Context
 	ctx, i.cancel = context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
@@ -78,13 +80,19 @@ func (i *incarnation) stop(t *testing.T) {
 // planned is how many pods it has planned.
 func (i *incarnation) planned(t *testing.T) int {
 	t.Helper()
+	return i.gauge(t, "workload_resizer_pods")
+}
+
+// gauge is the sum of a metric over its labels.
+func (i *incarnation) gauge(t *testing.T, name string) int {
+	t.Helper()
 	families, err := i.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := 0.0
 	for _, family := range families {
-		if family.GetName() == "workload_resizer_pods" {
+		if family.GetName() == name {
 			for _, m := range family.GetMetric() {
 				sum += m.GetGauge().GetValue()
 			}

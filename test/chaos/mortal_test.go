@@ -110,7 +110,11 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		drop(answer, err)
 	case late:
-		m.bequest = func() { drop(send(context.WithoutCancel(r.Context()))) }
+		m.bequest = func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), writeTimeout)
+			defer cancel()
+			drop(send(ctx))
+		}
 	}
 	close(m.dead)
 	return nil, errDead

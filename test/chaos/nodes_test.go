@@ -47,6 +47,7 @@ func (w *world) setNodeType(t *testing.T, node, nodeType string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.nodeTypes[node] = nodeType
+	w.noteRule()
 	w.patchNode(t, node, fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, nodetype.LabelGCPMachineFamily, nodeType))
 }
 

@@ -31,6 +31,16 @@ func (d *dice) roll(what string, ways []localcluster.Action) localcluster.Action
 	return way
 }
 
+// failures are all that there were.
+func (d *dice) failures() (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, failed := range d.failed {
+		n += failed
+	}
+	return n
+}
+
 func (d *dice) onWrite(w localcluster.Write) localcluster.Action {
 	return d.roll(stepOf(w.Subresource, w.Body), failures)
 }

@@ -1,0 +1,123 @@
+package chaos
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/workload-resizer/workload-resizer/reconciler"
+)
+
+// ledger has the accounts of all pods of a world.
+type ledger struct {
+	mu sync.Mutex
+	// seen are states that are not accounted for yet, in their order.
+	seen     map[types.UID][]*corev1.Pod
+	accounts map[types.UID]*account
+	// theirs are the resource versions that others than reconcilers wrote.
+	theirs map[string]bool
+	counts counts
+}
+
+// counts are how often things happened.
+type counts struct{ states, resized, restored, adopted, checked int }
+
+func (w *world) keepLedger(t *testing.T) *ledger {
+	t.Helper()
+	l := &ledger{seen: map[types.UID][]*corev1.Pod{}, accounts: map[types.UID]*account{}, theirs: map[string]bool{}}
+	see := func(obj any) {
+		pod := obj.(*corev1.Pod)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.seen[pod.UID] = append(l.seen[pod.UID], pod)
+	}
+	if _, err := w.seen.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, obj any) { see(obj) }}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// wrote notes what another than a reconciler has made of a pod. It is to be called
+// before the pod's states are accounted for.
+func (l *ledger) wrote(pod *corev1.Pod) { l.theirs[pod.ResourceVersion] = true }
+
+// settle accounts for all states that were seen until now.
+func (l *ledger) settle(t *testing.T, w *world) {
+	t.Helper()
+	l.mu.Lock()
+	seen := l.seen
+	l.seen = map[types.UID][]*corev1.Pod{}
+	l.mu.Unlock()
+	current := map[types.UID]bool{}
+	for _, created := range w.created {
+		current[created.UID] = true
+		if l.accounts[created.UID] == nil {
+			l.accounts[created.UID] = accountOf(created)
+		}
+	}
+	for uid, a := range l.accounts {
+		for _, pod := range seen[uid] {
+			l.account(t, a, pod, w.ofLate())
+		}
+		if !current[uid] {
+			delete(l.accounts, uid)
+		}
+	}
+}
+
+func (l *ledger) account(t *testing.T, a *account, pod *corev1.Pod, rules []rule) {
+	t.Helper()
+	before := a.last
+	if pod.ResourceVersion == before.ResourceVersion {
+		return // As it was created.
+	}
+	l.counts.states++
+	theirs := l.theirs[pod.ResourceVersion]
+	for _, wrong := range a.see(pod, theirs, rules) {
+		t.Errorf("%s/%s: %s; told to %v\nbefore: %v, by %s\nafter: %v, by %s\ncreated with %s", pod.Namespace, pod.Name, wrong, toldTo(rules),
+			sizesOf(before)+fmt.Sprint(ours(before)), writers(before), sizesOf(pod)+fmt.Sprint(ours(pod)), writers(pod), sizesBy(pod, func(c *corev1.Container) (cpu, memory amount) {
+				return a.original(pair{c, corev1.ResourceCPU}), a.original(pair{c, corev1.ResourceMemory})
+			}))
+	}
+	switch {
+	case theirs && sizesOf(before) != sizesOf(pod):
+		l.counts.resized++
+	case !theirs && len(ours(before)) > 0 && len(ours(pod)) == 0:
+		l.counts.restored++
+	case !theirs && adoptions(pod) > adoptions(before):
+		l.counts.adopted++
+	}
+}
+
+// adoptions are how many parts the pod says are adopted.
+func adoptions(pod *corev1.Pod) (n int) {
+	for p := range amountsOf(pod) {
+		if adopted(pod, p) {
+			n++
+		}
+	}
+	return n
+}
+
+// toldTo is what processes may have been told to do with others' resizes.
+func toldTo(rules []rule) (all []reconciler.External) {
+	for _, r := range rules {
+		all = append(all, r.external)
+	}
+	return slices.Compact(all)
+}
+
+// writers are who wrote the pod, and through what.
+func writers(pod *corev1.Pod) (names []string) {
+	for _, m := range pod.ManagedFields {
+		if m.Subresource != "status" {
+			names = append(names, m.Manager+"/"+m.Subresource)
+		}
+	}
+	return names
+}

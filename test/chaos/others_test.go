@@ -1,0 +1,175 @@
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// resizers are who else resizes pods.
+var resizers = []string{"they", "kubectl-edit", "operator"}
+
+// resizeByAnother has somebody else set one request, one limit, or both of one
+// resource of one container, in one of the ways that there are.
+func (c *crashes) resizeByAnother(t *testing.T, r *rand.Rand, key types.NamespacedName) {
+	t.Helper()
+	pod := c.get(t, key)
+	all := resizable(pod)
+	p := pair{all[r.IntN(len(all))], []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}[r.IntN(2)]}
+	if p.now().request == 0 || cpuOnly && p.resource == corev1.ResourceMemory {
+		return
+	}
+	manager, to := resizers[r.IntN(len(resizers))], anotherAmount(r, p)
+	switch r.IntN(4) {
+	case 0:
+		setAmount(p, to)
+		c.wroteUnlessRefused(t)(c.podsOf(key).UpdateResize(t.Context(), key.Name, pod, metav1.UpdateOptions{FieldManager: manager}))
+	case 1:
+		c.wroteUnlessRefused(t)(c.podsOf(key).Patch(t.Context(), key.Name, types.StrategicMergePatchType, onlyAmount(p, to, nil), metav1.PatchOptions{FieldManager: manager}, "resize"))
+	default:
+		if r.IntN(3) == 0 {
+			to = p.now() // He agrees with what is there.
+		}
+		c.apply(t, r, key, p, to)
+	}
+}
+
+// apply sets amounts by server-side apply. A manager that applies one amount only is one of
+// its own, as it would give up the others that it applied before.
+func (c *crashes) apply(t *testing.T, r *rand.Rand, key types.NamespacedName, p pair, to amount) {
+	t.Helper()
+	which := "both"
+	switch r.IntN(3) {
+	case 0:
+		to.limit, which = 0, "request"
+	case 1:
+		if to.limit > 0 {
+			to.request, which = 0, "limit"
+		}
+	}
+	manager, force := fmt.Sprintf("apply-%s-%s-%.8s", p.resource, which, p.container.Name), true
+	body := onlyAmount(p, to, map[string]any{"apiVersion": "v1", "kind": "Pod"})
+	c.wroteUnlessRefused(t)(c.podsOf(key).Patch(t.Context(), key.Name, types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: manager, Force: &force}, "resize"))
+}
+
+// anotherAmount is what somebody could want instead, of the request, the limit, or both.
+func anotherAmount(r *rand.Rand, p pair) amount {
+	to := p.now()
+	which := r.IntN(3)
+	if which != 1 || to.limit == 0 {
+		to.request = max(1, to.request*int64(20+r.IntN(230))/100)
+	}
+	if to.limit == 0 {
+		return to
+	}
+	if which != 0 {
+		to.limit = max(1, to.limit*int64(50+r.IntN(200))/100)
+	}
+	if p.now().request == p.now().limit && r.IntN(4) > 0 {
+		to.limit = to.request // As it must be if the pod is Guaranteed.
+	}
+	switch {
+	case to.limit >= to.request:
+	case which == 1:
+		to.limit = to.request
+	default:
+		to.request = to.limit
+	}
+	return to
+}
+
+// setAmount sets both.
+func setAmount(p pair, to amount) {
+	p.container.Resources.Requests[p.resource] = quantity(p.resource, to.request)
+	if to.limit > 0 {
+		p.container.Resources.Limits[p.resource] = quantity(p.resource, to.limit)
+	}
+}
+
+// quantity is an amount as the API server writes it: server-side apply takes another
+// text for another value.
+func quantity(name corev1.ResourceName, v int64) resource.Quantity {
+	if name == corev1.ResourceCPU {
+		return *resource.NewMilliQuantity(v, resource.DecimalSI)
+	}
+	return *resource.NewQuantity(v, resource.BinarySI)
+}
+
+// onlyAmount is a patch of a pod that has nothing but the amount, of which 0 is left
+// out, and what goes with it.
+func onlyAmount(p pair, to amount, patch map[string]any) []byte {
+	resources := map[string]any{}
+	for list, v := range map[string]int64{"requests": to.request, "limits": to.limit} {
+		if q := quantity(p.resource, v); v > 0 {
+			resources[list] = map[string]string{string(p.resource): q.String()}
+		}
+	}
+	containers := "containers"
+	if p.container.RestartPolicy != nil {
+		containers = "initContainers"
+	}
+	if patch == nil {
+		patch = map[string]any{}
+	}
+	patch["spec"] = map[string]any{containers: []any{map[string]any{"name": p.container.Name, "resources": resources}}}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		panic(err) // It holds nothing but strings.
+	}
+	return body
+}
+
+// wroteUnlessRefused notes a state that was just written. What the API server does not
+// allow, and what was too late, has not happened.
+func (c *crashes) wroteUnlessRefused(t *testing.T) func(*corev1.Pod, error) {
+	t.Helper()
+	return func(pod *corev1.Pod, err error) {
+		t.Helper()
+		switch {
+		case err == nil:
+			c.ledger.wrote(pod)
+		case !apierrors.IsConflict(err) && !apierrors.IsInvalid(err):
+			t.Fatal(err)
+		}
+	}
+}
+
+// annotate writes annotations, or labels where there is no prefix.
+func (c *crashes) annotate(t *testing.T, key types.NamespacedName, manager string, annotations map[string]string) *corev1.Pod {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod, err := c.podsOf(key).Patch(t.Context(), key.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: manager})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ledger.wrote(pod)
+	return pod
+}
+
+// crowd has up to so many managers write the pod. Where there are more than ten, the API
+// server merges what it knew of the first ones.
+func (c *crashes) crowd(t *testing.T, r *rand.Rand, key types.NamespacedName, most int) {
+	t.Helper()
+	for i := range 1 + r.IntN(most) {
+		c.annotate(t, key, fmt.Sprintf("note-%d", i), map[string]string{fmt.Sprintf("note-%d", i): fmt.Sprint(r.Uint64())})
+	}
+}
+
+// debug adds an ephemeral container: another generation of a pod with the same sizes.
+func (c *crashes) debug(t *testing.T, key types.NamespacedName) {
+	t.Helper()
+	pod := c.get(t, key)
+	name := fmt.Sprintf("debug-%d", len(pod.Spec.EphemeralContainers))
+	pod.Spec.EphemeralContainers = append(pod.Spec.EphemeralContainers, corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: name, Image: "none", TerminationMessagePolicy: corev1.TerminationMessageReadFile}})
+	c.wroteUnlessRefused(t)(c.podsOf(key).UpdateEphemeralContainers(t.Context(), key.Name, pod, metav1.UpdateOptions{FieldManager: "debugger"}))
+}

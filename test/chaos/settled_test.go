@@ -1,0 +1,164 @@
+package chaos
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+// settled tells whether a pod is as it should be once a process has done all that it
+// can, given its account. A paused pod may be anything.
+func (c *crashes) settled(key types.NamespacedName) error {
+	pod := c.pod(key)
+	created := c.created[key]
+	if pod == nil || pod.UID != created.UID {
+		return fmt.Errorf("%s is not there", key)
+	}
+	a := c.ledger.accounts[pod.UID]
+	if a == nil || a.last.ResourceVersion != pod.ResourceVersion {
+		return fmt.Errorf("%s is not accounted for yet", key)
+	}
+	kind := c.holds.of(pod).Kind
+	if kind == hold.Pause {
+		return nil
+	}
+	now, whole := c.rule(), true
+	if a.changesClass(pod, &now, kind) {
+		return nil // The API server refuses it.
+	}
+	for p := range pairsOf(pod) {
+		if p.now().request == 0 || a.set(p, nobodyKnows) {
+			whole = whole && p.now().request == 0
+			continue // What the reconciler may have done to it was checked when it did.
+		}
+		free := !a.left(p, pod) && !restarts(p.container, p.resource)
+		whole = whole && free
+		if err := a.settledPair(p, pod, &now, kind, free); err != nil {
+			return fmt.Errorf("%s on %s: %s %s: %w%s", key, now.nodeTypes[pod.Spec.NodeName], p.container.Name, p.resource, err, c.circumstances(key, pod))
+		}
+	}
+	if whole && kind == hold.Restore && len(ours(pod)) > 0 {
+		return fmt.Errorf("%s is restored, and is still marked%s", key, c.circumstances(key, pod))
+	}
+	if whole && kind == "" && pod.Annotations[contract.AppliedInstanceType] != now.nodeTypes[pod.Spec.NodeName] {
+		return fmt.Errorf("%s says %v on %s", key, ours(pod), now.nodeTypes[pod.Spec.NodeName])
+	}
+	return nil
+}
+
+// circumstances are what helps to find out why a pod is not settled.
+func (c *crashes) circumstances(key types.NamespacedName, pod *corev1.Pod) string {
+	plan, err := c.life.Preview(c.ctx, key, reconciler.PreviewOptions{})
+	if err != nil {
+		return fmt.Sprintf("; no plan: %v", err)
+	}
+	return fmt.Sprintf("\nis: %s%v, by %s; held by %q\nplan: %v because of %v", sizesOf(pod), ours(pod), writers(pod), c.holds.of(pod).Kind, plan.Decision, plan.Reasons)
+}
+
+// settledPair tells whether one resource is as it should be; free tells that it is the
+// reconciler's to change.
+func (a *account) settledPair(p pair, pod *corev1.Pod, now *rule, kind hold.Kind, free bool) error {
+	original, to := a.original(p), a.original(p)
+	if kind == "" {
+		to = now.want(original, p, pod.Spec.NodeName)
+	}
+	taken := map[part]bool{}
+	for _, q := range p.parts() {
+		taken[q] = adopted(pod, q)
+		text, recorded := q.which.In(pod.Annotations, q.container)
+		if amountsOf(pod)[q] != a.originals[q] && !recorded && a.setBy[q] == server {
+			return fmt.Errorf("the original of %v is lost", q)
+		}
+		if recorded && a.setBy[q] != third && amountIn(text, q) != a.originals[q] {
+			return fmt.Errorf("the original of %v is %s, want %d", q, text, a.originals[q])
+		}
+		if _, ok := q.which.AdoptedIn(pod.Annotations, q.container); ok && !adopted(pod, q) && free && kind == "" {
+			return fmt.Errorf("it says that %v was adopted", q)
+		}
+	}
+	switch {
+	case p.now() == to, restarts(p.container, p.resource):
+		return nil
+	case free && kind == "" && (taken[p.request()] || taken[p.limit()]) && p.near(to):
+		return nil // Rounding there and back changes nothing that was adopted.
+	case free && kind == "" && asAdopted(p, to, taken) && now.comesTo(original, p, taken, pod.Spec.NodeName):
+		return nil // Nothing comes to it exactly.
+	case free:
+		return fmt.Errorf("it is %v, want %v; its original is %v", p.now(), to, original)
+	case now.external == reconciler.OverrideExternal && a.known(p, pod):
+		return fmt.Errorf("another's %v is to be overridden by %v; its original is %v", p.now(), to, original)
+	case now.external == reconciler.AdoptExternal && kind == "" && !a.mixedUp(p, pod):
+		return fmt.Errorf("another's %v is to be adopted", p.now())
+	}
+	return nil
+}
+
+// changesClass tells whether the pod, with all that it is to have, would be Guaranteed and
+// is not, or the other way round: others may have set single resources so.
+func (a *account) changesClass(pod *corev1.Pod, now *rule, kind hold.Kind) bool {
+	all := true
+	for p := range pairsOf(pod) {
+		to := a.original(p)
+		switch {
+		case a.set(p, nobodyKnows), restarts(p.container, p.resource), a.left(p, pod) && (now.external != reconciler.OverrideExternal || !a.known(p, pod)):
+			to = p.now()
+		case kind == "":
+			to = now.want(to, p, pod.Spec.NodeName)
+		}
+		all = all && to.request > 0 && to.request == to.limit
+	}
+	return all != guaranteed(pod)
+}
+
+// mixedUp tells whether a resource cannot be adopted, as part of it is the server's
+// and its original is not known.
+func (a *account) mixedUp(p pair, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(p.parts(), func(q part) bool {
+		_, recorded := q.which.In(pod.Annotations, q.container)
+		return a.unproven[q] || a.setBy[q] == server && !recorded
+	})
+}
+
+// named tells whether a process that is asked for a restore names all that it cannot
+// give back, and nothing else.
+func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
+	pod := c.pod(key)
+	plan, err := life.Preview(c.ctx, key, reconciler.PreviewOptions{Restore: true})
+	if err != nil {
+		return err
+	}
+	if !marked(pod) {
+		return nil // Nothing is to be given back.
+	}
+	var said strings.Builder
+	for _, reason := range plan.Reasons {
+		said.WriteString(reason.Message + "; ")
+	}
+	a, now := c.ledger.accounts[pod.UID], c.rule()
+	if a.changesClass(pod, &now, hold.Restore) {
+		return nil // The API server refuses it, and that is what is said.
+	}
+	for p := range pairsOf(pod) {
+		to := p.now()
+		for i := range plan.Containers {
+			if d := &plan.Containers[i]; d.Name == p.container.Name {
+				to = amount{d.Desired.CPU.Request, d.Desired.CPU.Limit}
+				if p.resource == corev1.ResourceMemory {
+					to = amount{d.Desired.Memory.Request, d.Desired.Memory.Limit}
+				}
+			}
+		}
+		named := strings.Contains(said.String(), fmt.Sprintf("container %s: %s", p.container.Name, p.resource))
+		if to != a.original(p) && !named {
+			return fmt.Errorf("%s: %s %s is to be %v when restored, not %v, and only this is said: %s", key, p.container.Name, p.resource, to, a.original(p), said.String())
+		}
+	}
+	return nil
+}

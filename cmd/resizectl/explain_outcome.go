@@ -53,7 +53,11 @@ func (f *facts) doneStep(p painter) string {
 		return "Done: the pod was not sized yet."
 	}
 	state := stateText(f.resize.GetState())
-	text := fmt.Sprintf("Done: the pod was sized for %s at %s; the node's state: %s", orAbsent(oneLine(f.resize.GetNodeType())), timestamp(f.resize.GetApplyTime()), p.paint(state.style, state.text))
+	did := fmt.Sprintf("the pod was sized for %s at %s", oneLine(f.resize.GetNodeType()), timestamp(f.resize.GetApplyTime()))
+	if partly(f.resize) {
+		did = "the pod is partly sized, and the rest " + restText(f.plan)
+	}
+	text := fmt.Sprintf("Done: %s; the node's state: %s", did, p.paint(state.style, state.text))
 	if f.resize.GetMessage() != "" {
 		text += ": " + oneLine(f.resize.GetMessage())
 	}

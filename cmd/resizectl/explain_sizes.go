@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -29,38 +28,80 @@ func (f *facts) containerStep(p painter, c *workloadresizerv1.ContainerPlan) str
 	return fmt.Sprintf("%s %s: %s.", what, oneLine(c.GetName()), strings.Join(parts, "; "))
 }
 
-// resourceText is e.g. "cpu 1 × 0.8 → 800m (bounds: 50m to 16), limit 2 → 1600m".
+// resourceText tells of one resource, whatever becomes of the others.
 func (f *facts) resourceText(p painter, c *workloadresizerv1.ContainerPlan, name string) string {
-	original, current, desired := c.GetOriginal().GetRequests()[name], c.GetCurrent().GetRequests()[name], c.GetDesired().GetRequests()[name]
-	if original == "" && desired == "" {
+	original, current, desired := amountOf(c.GetOriginal(), name), amountOf(c.GetCurrent(), name), amountOf(c.GetDesired(), name)
+	switch {
+	case original.request == "" && current.request == "":
 		return ""
+	case !f.worked():
+		return fmt.Sprintf("%s stays %s", name, current)
+	case original.request == "":
+		return fmt.Sprintf("%s stays %s: its original is not known", name, current)
+	case f.restored():
+		return name + " " + restoredText(original, current, desired)
 	}
+	return name + " " + f.sizedText(p, name, original, current, desired)
+}
+
+// restoredText is e.g. "1, limit 2, as its author wrote it".
+func restoredText(original, current, desired amount) string {
+	var text string
+	switch desired {
+	case original:
+		text = desired.String() + ", as its author wrote it"
+	case current:
+		return fmt.Sprintf("stays %s, for one of the reasons below (original: %s)", current, original.beside(current))
+	default:
+		text = fmt.Sprintf("%s (original: %s)", desired, original.beside(current))
+	}
+	return text + hasNow(current, desired)
+}
+
+// sizedText is e.g. "1 × 0.8 → 800m (bounds: 50m to 16), limit 2 → 1600m".
+func (f *facts) sizedText(p painter, name string, original, current, desired amount) string {
 	by, bounds := f.plan.GetCpuFactor(), f.bounds.GetCpu()
 	if name == "memory" {
 		by, bounds = f.plan.GetMemoryFactor(), f.bounds.GetMemory()
 	}
-	var text string
+	comes := arithmetic{original, by, bounds, roundings[name]}
+	stays := f.because(leavesAsIs...) && !f.boundsUnknown()
 	switch {
-	case f.restored():
-		text = fmt.Sprintf("%s %s, as its author wrote it", name, desired)
-	case !f.worked():
-		return fmt.Sprintf("%s stays %s%s", name, current, stays(c, name))
-	case by != 1 && desired == current && desired == original && f.because("RestartRequired", "MemoryLimitKept", "InvalidAnnotation", "ExternallyResized"):
-		return fmt.Sprintf("%s stays %s%s, for one of the reasons below", name, current, stays(c, name))
-	default:
-		text = fmt.Sprintf("%s %s × %s → %s", name, original, factor(by), p.paint(changeStyle(original, desired), desired))
-		if bounds != nil {
-			text += fmt.Sprintf(" (bounds: %s%s)", rangeText(bounds), atEnd(desired, bounds))
-		}
+	case stays && desired == current && !comes.toRequest(desired):
+		return fmt.Sprintf("stays %s, for one of the reasons below (original: %s)", current, original.beside(current))
+	case f.because("ResizeInfeasible", "ResizeError") && desired != current && !comes.toRequest(desired):
+		return fmt.Sprintf("goes back to %s%s", desired, hasNow(current, desired))
 	}
-	if from, to := c.GetOriginal().GetLimits()[name], c.GetDesired().GetLimits()[name]; from != "" || to != "" {
-		limit := change(from, to)
+	text := fmt.Sprintf("%s × %s → %s", original.request, factor(by), p.paint(changeStyle(original.request, desired.request), desired.request))
+	if bounds != nil {
+		text += fmt.Sprintf(" (bounds: %s%s)", rangeText(bounds), atEnd(desired.request, bounds))
+	}
+	switch limit := change(original.limit, desired.limit); {
+	case desired.limit == "":
+	case original.limit == "":
+		text += fmt.Sprintf(", limit stays %s: its original is not known", desired.limit)
+	case stays && desired.limit == current.limit && !comes.toLimit(desired):
+		text += fmt.Sprintf(", limit stays %s, for one of the reasons below (original: %s)", desired.limit, original.limit)
+	default:
 		text += ", limit " + p.paint(limit.style, limit.text)
 	}
-	if current != desired {
-		text += fmt.Sprintf(", and it has %s now", orAbsent(current))
+	return text + hasNow(current, desired)
+}
+
+func hasNow(current, desired amount) string {
+	if current.request == desired.request {
+		return ""
 	}
-	return text
+	return fmt.Sprintf(", and it has %s now", orAbsent(current.request))
+}
+
+// leavesAsIs are the reasons for which a resource may stay as it is, or go back to what
+// it was, where its size is worked out. All other reasons to leave a pod alone are known
+// before that.
+var leavesAsIs = []string{
+	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
+	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",
+	"ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept",
 }
 
 // worked tells whether the sizes were worked out: those of a pod that is left
@@ -69,19 +110,12 @@ func (f *facts) worked() bool {
 	if f.plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
 		return true
 	}
-	for _, c := range f.plan.GetContainers() {
-		if !proto.Equal(c.GetCurrent(), c.GetDesired()) {
-			return true
-		}
-	}
-	return false
+	return f.because("Restored") || f.because(leavesAsIs...)
 }
 
-func stays(c *workloadresizerv1.ContainerPlan, name string) string {
-	if limit := c.GetCurrent().GetLimits()[name]; limit != "" {
-		return ", limit " + limit
-	}
-	return ""
+// boundsUnknown tells that a bound decided which the caller may not see.
+func (f *facts) boundsUnknown() bool {
+	return (f.ratiosErr != nil || f.otherRevision) && f.because("BoundsClamped")
 }
 
 // atEnd says that a size is at an end of the bounds.

@@ -81,6 +81,18 @@ func TestExplain(t *testing.T) {
 			s.resizing.resizes = []*workloadresizerv1.Resize{sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
 			return s, "api-0"
 		}, nil},
+		{"explain-part.table", func() (*scripted, string) {
+			// One resource is sized, one is left; the pod is not said to be sized for a type.
+			plan := onN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
+			plan.MemoryFactor = 2
+			has := resources("800m", "2Gi", "1600m", "3Gi")
+			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: resources("1", "2Gi", "2", "3Gi"), Current: has, Desired: has}}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "LimitRangeViolation", Message: "LimitRange most: container api: maximum memory usage per Container is 3Gi, but limit is 6Gi"}}
+			s := explained(plan)
+			s.ratios.GetRatios()[2].MemoryPerf = 0.5
+			s.resizing.resizes = []*workloadresizerv1.Resize{part("default", "api-0")}
+			return s, "api-0"
+		}, nil},
 		{"explain-rule.table", func() (*scripted, string) {
 			plan := unsteady()
 			plan.Rule, plan.BaselineNodeType, plan.CpuFactor = "overrides[0] (critical)", "c3", 1.04

@@ -111,6 +111,13 @@ func sized(namespace, pod string, state workloadresizerv1.ResizeState, message s
 	}
 }
 
+// part is a pod of which only some resources were sized.
+func part(namespace, pod string) *workloadresizerv1.Resize {
+	resize := sized(namespace, pod, workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
+	resize.NodeType, resize.ApplyTime = "", nil
+	return resize
+}
+
 func resizes() []*workloadresizerv1.Resize {
 	whole := sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 	whole.Workload = nil

@@ -18,7 +18,9 @@ import (
 // The rate is one of pods that are moved. A pod that is refused was not, so the next
 // one has its turn at once, as fast as the API server may be asked at all; what could
 // not be used in time is made up for. Pods that are refused therefore cost the others
-// one request each, once: from then on they wait behind them.
+// one request each, once: from then on they wait behind them. So does a pod that was
+// moved: one that is to have another size again and again, as its labels change all the
+// time, has its next turn when all others that wait have been moved as often.
 type pacer struct {
 	clock clock.Clock
 	// pause is the time from turn to turn; 0 lets all through.
@@ -30,6 +32,8 @@ type pacer struct {
 	mu    sync.Mutex
 	lines lines
 	byPod map[types.NamespacedName]*turn
+	// moves are how often pods were moved since none waited.
+	moves map[types.NamespacedName]int
 	// due is when the next turn is. It falls behind the clock by the turns that have
 	// not been used; failedDue is for the pods that failed.
 	due, failedDue time.Time
@@ -51,7 +55,7 @@ const (
 // newPacer returns a pacer that lets perSecond pods through, of which most are
 // under way at once; a rate of 0 lets all through.
 func newPacer(perSecond float64, most int, c clock.Clock) *pacer {
-	p := &pacer{clock: c, most: most, byPod: map[types.NamespacedName]*turn{}, changed: make(chan struct{}, 1)}
+	p := &pacer{clock: c, most: most, byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, changed: make(chan struct{}, 1)}
 	if perSecond > 0 {
 		p.pause = time.Duration(float64(time.Second) / perSecond)
 	}
@@ -76,7 +80,7 @@ func (p *pacer) mayGo(pod types.NamespacedName, wrong float64, restores bool) bo
 	defer p.mu.Unlock()
 	t := p.byPod[pod]
 	if t == nil {
-		t = &turn{pod: pod}
+		t = &turn{pod: pod, moves: p.moves[pod]}
 		p.byPod[pod] = t
 	}
 	if t.came {
@@ -104,6 +108,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 	switch {
 	case err == nil, is[*unrecordedError](err):
 		delete(p.byPod, pod)
+		p.moves[pod]++
 	case is[*stoppedError](err), outdated(err):
 		p.giveBack(t)
 		t.missed()
@@ -165,7 +170,7 @@ func (p *pacer) over(t *turn) {
 func (p *pacer) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lines, p.underWay = lines{}, 0
+	p.lines, p.underWay, p.moves = lines{}, 0, map[types.NamespacedName]int{}
 	clear(p.byPod)
 }
 
@@ -209,6 +214,9 @@ func (p *pacer) run(ctx context.Context, turnOf func(types.NamespacedName)) {
 func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.lines.len() == 0 && p.underWay == 0 && len(p.moves) > 0 {
+		p.moves = map[types.NamespacedName]int{} // Cleared, it would keep its memory.
+	}
 	if p.lines.len() == 0 || p.underWay >= p.most {
 		return types.NamespacedName{}, -1
 	}

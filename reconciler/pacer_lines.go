@@ -10,6 +10,8 @@ import (
 // for another one.
 type turn struct {
 	pod types.NamespacedName
+	// moves is how often the pod was moved before, while others waited.
+	moves int
 	// restores tells that the turn is for the originals.
 	restores bool
 	// failed tells that the last try was refused, and unlucky that the last turn came
@@ -32,7 +34,7 @@ func (t *turn) missed() {
 }
 
 // lines are the pods that wait for their turn: whose originals somebody has asked for
-// first, then those to be sized, the most wrong first. Those that failed are in a line
+// first, then those to be sized, the most wrong first of those that were moved least. Those that failed are in a line
 // of their own, first come, first served, so that none of them is in the way of any
 // other.
 type lines struct {
@@ -92,11 +94,16 @@ func (l *lines) untried() int { return len(l.restores) + len(l.sizes) }
 
 func (l *lines) len() int { return l.untried() + len(l.failed) }
 
-// line is a heap of turns.
+// line is a heap of turns, the next one first.
 type line []*turn
 
 func (l line) Len() int           { return len(l) }
-func (l line) Less(i, j int) bool { return l[i].first > l[j].first }
+func (l line) Less(i, j int) bool {
+	if l[i].moves != l[j].moves {
+		return l[i].moves < l[j].moves
+	}
+	return l[i].first > l[j].first
+}
 func (l line) Swap(i, j int) {
 	l[i], l[j] = l[j], l[i]
 	l[i].index, l[j].index = i, j

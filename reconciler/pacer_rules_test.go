@@ -98,6 +98,23 @@ func TestRestoresGoBeforeAllOthers(t *testing.T) {
 	}
 }
 
+// TestPodsThatNeverHaveEnoughDoNotHoldUpTheOthers has pods whose labels change all the
+// time, so that they are the most wrong as soon as they were moved.
+func TestPodsThatNeverHaveEnoughDoNotHoldUpTheOthers(t *testing.T) {
+	for name, restores := range map[string]bool{"sized": false, "restored": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newPacedWorld(t)
+			w.add(200, pacedPod{wrong: 2, flips: true, restores: restores})
+			others := w.add(2000, pacedPod{wrong: 1, restores: restores})
+			// They alone take 100 s.
+			if took := w.until(10*time.Minute, haveMoved(others)); took > 112*time.Second {
+				t.Errorf("the others take %v", took)
+			}
+			w.checkRate()
+		})
+	}
+}
+
 func TestPodsThatFailedAreTriedWhileOthersWait(t *testing.T) {
 	w := newPacedWorld(t)
 	failed := w.add(100, pacedPod{wrong: 2, answer: func(after time.Duration, _ int) error {

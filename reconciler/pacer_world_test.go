@@ -48,6 +48,8 @@ type pacedPod struct {
 	name     types.NamespacedName
 	wrong    float64
 	restores bool
+	// flips tells that it is to have another size as soon as it has one.
+	flips bool
 	// answer is what the API server says at a time to the nth try; nil always takes it.
 	answer func(after time.Duration, try int) error
 	tries  int
@@ -160,6 +162,10 @@ func (w *pacedWorld) answer(p *pacedPod, now time.Time) {
 	if err == nil {
 		p.moved = now
 		w.moved = append(w.moved, now)
+		if p.flips {
+			next := now.Add(pacedTick)
+			w.again[next] = append(w.again[next], p)
+		}
 		return
 	}
 	p.pauses.longer(now, firstPause, longPause)

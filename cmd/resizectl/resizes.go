@@ -35,4 +35,7 @@ const resizesHelp = `There is a row per container that was sized. CPU and MEMORY
   infeasible   the node can never give it
   failed       the kubelet failed at it
 
+SIZED is when, or "partly": some of its sizes are still to be given, and TYPE is that of
+the pod once all are.
+
 -o wide shows what the containers run with (ACTUAL), and what the kubelet says.`

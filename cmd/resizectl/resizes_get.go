@@ -79,8 +79,13 @@ func (o *podOptions) getResize(ctx context.Context) error {
 			return err
 		}
 		if resize.GetMessage() != "" {
-			_, err = fmt.Fprintf(o.Out, "%s: %s\n", stateText(resize.GetState()), oneLine(resize.GetMessage()))
+			if _, err := fmt.Fprintf(o.Out, "%s: %s\n", stateText(resize.GetState()), oneLine(resize.GetMessage())); err != nil {
+				return err
+			}
 		}
-		return err
+		if partly(resize) {
+			return printPart(ctx, c, o.Out, resize)
+		}
+		return nil
 	})
 }

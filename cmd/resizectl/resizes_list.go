@@ -112,7 +112,10 @@ func (o *resizesListOptions) print(all *workloadresizerv1.ListResizesResponse) e
 	if o.output == formatName {
 		return printNames(o.Out, resizeName, all.GetResizes()...)
 	}
-	return newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(resizesTable(o.allNamespaces, all.GetResizes()...))
+	if err := newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
+		return err
+	}
+	return remarkParts(o.ErrOut, all.GetResizes())
 }
 
 func (o *resizesListOptions) nothingFound() string {

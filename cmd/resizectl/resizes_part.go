@@ -1,15 +1,68 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/client"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // partly tells that a pod was given only some of its sizes: it is said to be sized for a
 // node type when nothing waits any more.
 func partly(resize *workloadresizerv1.Resize) bool { return resize.GetNodeType() == "" }
+
+// sizedText is when a pod was sized.
+func sizedText(resize *workloadresizerv1.Resize) string {
+	if partly(resize) {
+		return "partly"
+	}
+	return timestamp(resize.GetApplyTime())
+}
+
+// remarkParts tells how to find out why pods of a list are only partly sized.
+func remarkParts(errOut io.Writer, resizes []*workloadresizerv1.Resize) error {
+	var parts int64
+	for _, resize := range resizes {
+		if partly(resize) {
+			parts++
+		}
+	}
+	if parts == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(errOut, "%s partly sized; \"resizectl explain POD\" tells why\n", are(parts))
+	return err
+}
+
+// are is "1 pod is" or "2 pods are".
+func are(pods int64) string {
+	if pods == 1 {
+		return "1 pod is"
+	}
+	return countOf(pods, "pod") + " are"
+}
+
+// printPart says why a pod is only partly sized. Who may not see its plan is told that.
+func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
+	plan, err := c.PreviewPod(ctx, resize.GetNamespace(), resize.GetPod())
+	if err != nil {
+		_, err = fmt.Fprintf(w, "partly sized, and why cannot be told: %s\n", whyUnknown(err))
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "partly sized, and the rest %s\n", restText(plan)); err != nil {
+		return err
+	}
+	for _, reason := range restReasons(plan) {
+		if _, err := fmt.Fprintln(w, reasonText(reason)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // restReasons are why a pod that is partly sized does not have the rest, by its plan now;
 // none if that is about to be given.

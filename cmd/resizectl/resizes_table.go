@@ -58,7 +58,7 @@ func resizeCells(resize *workloadresizerv1.Resize, container *workloadresizerv1.
 		oneLine(resize.GetPod()), orAbsent(oneLine(container.GetName())), orAbsent(oneLine(resize.GetNodeType())), stateText(resize.GetState()),
 		change(original.GetRequests()["cpu"], spec.GetRequests()["cpu"]),
 		change(original.GetRequests()["memory"], spec.GetRequests()["memory"]),
-		timestamp(resize.GetApplyTime()),
+		sizedText(resize),
 		orAbsent(oneLine(resize.GetNode())), workload,
 		change(original.GetLimits()["cpu"], spec.GetLimits()["cpu"]),
 		change(original.GetLimits()["memory"], spec.GetLimits()["memory"]),

@@ -76,6 +76,37 @@ func TestNoResizes(t *testing.T) {
 	}
 }
 
+// A pod that is partly sized is said to be so, and why.
+func TestResizesOfPartOfAPod(t *testing.T) {
+	server := &scripted{}
+	server.resizing.resizes = []*workloadresizerv1.Resize{part("default", "api-0"), sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
+	plan := onN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "NodeCapacity", Message: "node node-1 has no room for 1Gi more"}}
+	server.plans = []*workloadresizerv1.Plan{plan}
+	address := serve(t, server)
+	const remark = "1 pod is partly sized; \"resizectl explain POD\" tells why\n"
+	for _, tc := range []struct {
+		golden, stderr string
+		args           []string
+	}{
+		{"resizes-part.table", remark, []string{"list"}},
+		{"resizes-part.wide", remark, []string{"list", "-o", "wide"}},
+		{"resizes-part.name", "", []string{"list", "-o", "name"}},
+		{"resize-part.table", "", []string{"get", "api-0"}},
+	} {
+		code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "--server", address}, tc.args...)...)
+		if code != exitOK || stderr != tc.stderr {
+			t.Errorf("%q: exit %d, stderr %q", tc.args, code, stderr)
+		}
+		golden(t, tc.golden, stdout)
+	}
+	server.resizing.refused = map[string]error{"PreviewPod": withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")}
+	code, stdout, stderr := resizectl(t.Context(), "resizes", "get", "api-0", "--server", address)
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "\npartly sized, and why cannot be told: ann may not preview plans.\n") {
+		t.Errorf("without the right: exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
 // The events of a watch: two pods are there, then one changes and a longer name
 // comes.
 func watchedResizes() []*workloadresizerv1.WatchResizesResponse {

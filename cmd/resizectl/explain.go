@@ -16,8 +16,9 @@ func newExplainCommand(streams genericiooptions.IOStreams, server *connection, c
 		Short: "Tell step by step why a pod has the size it has, or will get",
 		Long: `Tell step by step why a pod has the size it has, or will get: what its node is and
 how that is known, which rule and which ratio hold and who wrote them, the
-arithmetic for each container, what speaks against a resize, what holds the pod,
-what was done to it, and what will happen now.
+arithmetic for each resource of a container, what speaks against a resize and what
+can be done about it, what holds the pod, what was done to it, and what will happen
+now.
 
 What you may not see is said in its step; the others are still told. -o json and
 -o yaml are the plan, the ratios, the bounds, the resize and the holds as the API

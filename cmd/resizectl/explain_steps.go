@@ -14,7 +14,11 @@ func printSteps(w io.Writer, p painter, f *facts) error {
 	for _, container := range f.plan.GetContainers() {
 		steps = append(steps, f.containerStep(p, container))
 	}
-	steps = append(steps, f.objectionsStep(), f.holdsStep(), f.doneStep(p), f.nowStep(p))
+	steps = append(steps, f.objectionsStep())
+	if remedies := f.remediesStep(); remedies != "" {
+		steps = append(steps, remedies)
+	}
+	steps = append(steps, f.holdsStep(), f.doneStep(p), f.nowStep(p))
 	for i, step := range steps {
 		if _, err := fmt.Fprintf(w, "%2d. %s\n", i+1, step); err != nil {
 			return err

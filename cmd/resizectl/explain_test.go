@@ -81,6 +81,13 @@ func TestExplain(t *testing.T) {
 			s.resizing.resizes = []*workloadresizerv1.Resize{sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
 			return s, "api-0"
 		}, nil},
+		{"explain-external.table", func() (*scripted, string) {
+			plan := onN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
+			has := resources("400m", "300Mi", "400m", "300Mi")
+			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: resources("500m", "256Mi", "500m", "256Mi"), Current: has, Desired: has}}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "ExternallyResized", Message: "container api: memory stays as ann set it"}}
+			return explained(plan), "api-0"
+		}, nil},
 		{"explain-part.table", func() (*scripted, string) {
 			// One resource is sized, one is left; the pod is not said to be sized for a type.
 			plan := onN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)

@@ -1,6 +1,8 @@
 package reconciler
 
 import (
+	"fmt"
+
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
@@ -73,4 +75,24 @@ func (p *Plan) adopt(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 		}
 	}
 	s.claim, s.adopted = scales, s.set
+}
+
+// settled says what became of the sizes that somebody else set: the plan adopts or
+// overrides them.
+func (p *Plan) settled() []string {
+	var said []string
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, r := range measures {
+			s, had := &c.standings[r.index], r.show(*r.of(&c.Current))
+			switch {
+			case s.claim != scales || s.manager == "":
+			case c.adopts&(1<<r.request|1<<r.limit) != 0:
+				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is adopted (from now on originally %s)", c.Name, r.name, had, s.manager, r.show(*r.of(&c.Original))))
+			default:
+				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is overridden with %s", c.Name, r.name, had, s.manager, r.show(*r.of(&c.Desired))))
+			}
+		}
+	}
+	return said
 }

@@ -158,6 +158,9 @@ func (p *Plan) outcome() []Reason {
 		if len(p.without) > 0 {
 			text += "; not yet: " + strings.Join(p.without, ", ")
 		}
+		if settled := p.settled(); len(settled) > 0 {
+			text += "; " + strings.Join(settled, "; ")
+		}
 		said = []Reason{{contract.Resized, text}}
 	}
 	for _, reason := range p.Reasons {

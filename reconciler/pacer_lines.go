@@ -97,7 +97,7 @@ func (l *lines) len() int { return l.untried() + len(l.failed) }
 // line is a heap of turns, the next one first.
 type line []*turn
 
-func (l line) Len() int           { return len(l) }
+func (l line) Len() int { return len(l) }
 func (l line) Less(i, j int) bool {
 	if l[i].moves != l[j].moves {
 		return l[i].moves < l[j].moves

@@ -181,7 +181,7 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 		}
 		fits := func(r rule) bool {
 			want := r.want(original, p, pod.Spec.NodeName)
-			return asAdopted(p, want, kept) || len(kept) > 0 && (kept[p.request()] || kept[p.limit()]) && p.near(want)
+			return asAdopted(p, original, want, kept) || len(kept) > 0 && (kept[p.request()] || kept[p.limit()]) && p.near(want)
 		}
 		if p.now() != original && !slices.ContainsFunc(rules, fits) {
 			wrong = append(wrong, fmt.Sprintf("%s %s becomes %v, which nothing gives: the original is %v", p.container.Name, p.resource, p.now(), original))
@@ -213,10 +213,14 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 }
 
 // asAdopted tells whether a resource is as wanted but for what is kept of it because it
-// was adopted, and what that does to a limit beside it.
-func asAdopted(p pair, want amount, kept map[part]bool) bool {
-	now := p.now()
-	beside := 2 * distance(now.request, want.request) * ceiling(big.NewRat(max(want.limit, 1), want.request))
+// was adopted, and what that does to a limit beside it, which goes with the factor alone:
+// the original of the request was rounded.
+func asAdopted(p pair, original, want amount, kept map[part]bool) bool {
+	now, unit := p.now(), int64(1)
+	if p.resource == corev1.ResourceMemory {
+		unit = mebibyte
+	}
+	beside := (2*distance(now.request, want.request) + unit) * ceiling(big.NewRat(max(want.limit, 1), original.request))
 	return (kept[p.request()] || now.request == want.request) &&
 		(kept[p.limit()] || now.limit == want.limit || kept[p.request()] && distance(now.limit, want.limit) <= beside)
 }

@@ -88,7 +88,7 @@ func (a *account) settledPair(p pair, pod *corev1.Pod, now *rule, kind hold.Kind
 		return nil
 	case free && kind == "" && (taken[p.request()] || taken[p.limit()]) && p.near(to):
 		return nil // Rounding there and back changes nothing that was adopted.
-	case free && kind == "" && asAdopted(p, to, taken) && now.comesTo(original, p, taken, pod.Spec.NodeName):
+	case free && kind == "" && asAdopted(p, original, to, taken) && now.comesTo(original, p, taken, pod.Spec.NodeName):
 		return nil // Nothing comes to it exactly.
 	case free:
 		return fmt.Errorf("it is %v, want %v; its original is %v", p.now(), to, original)

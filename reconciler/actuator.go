@@ -117,10 +117,14 @@ func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion st
 	if err != nil {
 		return "", err
 	}
+	applied := plan.record(a.clock.Now())
 	if plan.partial != "" {
-		return pod.ResourceVersion, nil // The pod has not what its node needs yet.
+		applied = plan.notAdopted() // The pod has not what its node needs yet.
 	}
-	if resourceVersion, err = a.annotate(ctx, plan, stepApplied, "", plan.record(a.clock.Now())); err != nil {
+	if len(applied) == 0 {
+		return pod.ResourceVersion, nil
+	}
+	if resourceVersion, err = a.annotate(ctx, plan, stepApplied, "", applied); err != nil {
 		return "", &unrecordedError{err}
 	}
 	return resourceVersion, nil
@@ -152,6 +156,9 @@ func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion str
 			}
 		}
 		pod, err = a.resize(ctx, plan, stepRestore, resourceVersion)
+		if err == nil && !plan.keepRecord && !plan.isDone(pod) {
+			return "", errors.New("resize: an admission plugin gave the pod other sizes than its originals")
+		}
 	} else {
 		// It must not have been resized since it was found to have its
 		// originals: a write of before may have come in late.

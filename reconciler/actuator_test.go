@@ -66,6 +66,9 @@ func TestActuator(t *testing.T) {
 	t.Run("adopts only what others resized", s.adoptsParts)
 	t.Run("restores what it can, and keeps the record of the rest", s.restoresParts)
 	t.Run("restores what it can without an original", s.restoresWithoutAnOriginal)
+	if !s.version.LessThan(version.MustParseGeneric("1.36")) { // From there on, policies mutate.
+		t.Run("restores nothing that an admission plugin changes", s.restoresHeld)
+	}
 	t.Run("restores what the published controller sized, wherever it is stopped", s.restoresThePublished)
 	t.Run("adopts only what they set", s.adoptsOnlyWhatTheySet)
 	t.Run("shares fields with who applies them", s.sharesFields)

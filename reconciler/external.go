@@ -43,6 +43,10 @@ func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratio
 	known := c.knows(r)
 	to, _ := r.scale(*original, plan.factor(r), r.bounds(bounds))
 	switch {
+	case known && to == present && p.External == AdoptExternal && s.set != 0:
+		// The original that is known comes to it here. That is to be recorded, as at
+		// another ratio it does not.
+		c.noteAdopted(r)
 	case known && to == present:
 		// Whoever set it: it is what it should be.
 	case known && p.External == OverrideExternal:
@@ -68,13 +72,19 @@ func (p *Plan) adopt(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s := &c.standings[r.index]
 	s.set |= s.adopted // Both are worked out together, as scale does.
 	*r.of(&c.Original) = p.unscaled(c, r, s.set, bounds)
+	c.noteAdopted(r)
+}
+
+// noteAdopted has it recorded what somebody else set, with the original.
+func (c *ContainerPlan) noteAdopted(r *measure) {
+	s := &c.standings[r.index]
 	for _, which := range [...]contract.Original{r.request, r.limit} {
 		if amount, _ := amountOf(&c.Original, which); s.set&(1<<which) != 0 && amount != 0 {
 			c.record(which)
 			c.adopts |= 1 << which
 		}
 	}
-	s.claim, s.adopted = scales, s.set
+	s.claim, s.adopted = scales, s.adopted|s.set
 }
 
 // settled says what became of the sizes that somebody else set: the plan adopts or

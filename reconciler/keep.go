@@ -21,12 +21,12 @@ func (p *Planner) keep(plan *Plan, s *Snapshot, now progress, bounds ratios.Boun
 	// Of a pod that lost an original, nothing is made to look as if it were known.
 	unfinished := plan.sized && plan.applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange()
 	switch held := plan.heldBack(); {
-	case now.code != "":
-		plan.explainBounds()
-		plan.before(now.code, orKubeletSaysNothing(now.message))
 	case plan.left && !unfinished:
 		// What was to be done is done, and people have to know what was not.
 		plan.Decision = Skip
+	case now.code != "":
+		plan.explainBounds()
+		plan.before(now.code, orKubeletSaysNothing(now.message))
 	case plan.left:
 	case !held:
 		plan.explainBounds()

@@ -151,6 +151,14 @@ func (p *pacer) forget(pod types.NamespacedName) {
 	delete(p.byPod, pod)
 }
 
+// gone drops a pod that does not exist any more.
+func (p *pacer) gone(pod types.NamespacedName) {
+	p.forget(pod)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.moves, pod)
+}
+
 // giveBack has the next turn come at once. Pods that failed before get no more tries
 // than there are turns, or they would be all that the API server hears of.
 func (p *pacer) giveBack(t *turn) {
@@ -214,7 +222,7 @@ func (p *pacer) run(ctx context.Context, turnOf func(types.NamespacedName)) {
 func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.lines.len() == 0 && p.underWay == 0 && len(p.moves) > 0 {
+	if p.lines.untried() == 0 && p.underWay == 0 && len(p.moves) > 0 {
 		p.moves = map[types.NamespacedName]int{} // Cleared, it would keep its memory.
 	}
 	if p.lines.len() == 0 || p.underWay >= p.most {

@@ -94,12 +94,13 @@ func (l *lines) untried() int { return len(l.restores) + len(l.sizes) }
 
 func (l *lines) len() int { return l.untried() + len(l.failed) }
 
-// line is a heap of turns, the next one first.
+// line is a heap of turns, the next one first. How often pods were moved does not matter
+// among those that failed.
 type line []*turn
 
 func (l line) Len() int { return len(l) }
 func (l line) Less(i, j int) bool {
-	if l[i].moves != l[j].moves {
+	if !l[i].failed && l[i].moves != l[j].moves {
 		return l[i].moves < l[j].moves
 	}
 	return l[i].first > l[j].first

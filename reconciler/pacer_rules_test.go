@@ -190,3 +190,37 @@ func TestTurnsThatNobodyUsedAreNotSavedUp(t *testing.T) {
 		})
 	}
 }
+
+func TestPodsThatWereMovedBeforeTheyFailedAreNotForgotten(t *testing.T) {
+	w := newPacedWorld(t)
+	w.add(1, pacedPod{wrong: 3, answer: constantly(errRefused)}) // Somebody waits.
+	refusedPods(7000)(w)
+	recovers := w.add(50, pacedPod{wrong: 3, flips: true, answer: func(after time.Duration, try int) error {
+		if try == 0 || after > 10*time.Minute {
+			return nil
+		}
+		return errRefused
+	}})
+	w.run(10 * time.Minute)
+	for _, p := range recovers {
+		p.flips, p.moved = false, time.Time{}
+	}
+	if took := w.until(3*time.Hour, haveMoved(recovers)); took > 15*time.Minute {
+		t.Errorf("they take %v", took)
+	}
+}
+
+func TestMovesOfPodsThatAreGoneAreForgotten(t *testing.T) {
+	w := newPacedWorld(t)
+	refusedPods(7000)(w)
+	w.add(100, pacedPod{wrong: 1, flips: true})
+	for range 20 {
+		for _, p := range w.add(50, pacedPod{wrong: 1}) {
+			w.until(time.Hour, haveMoved([]*pacedPod{p}))
+			w.pacer.gone(p.name)
+		}
+	}
+	if n := len(w.pacer.moves); n > 100 {
+		t.Errorf("%d pods are remembered, 100 are there", n)
+	}
+}

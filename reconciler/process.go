@@ -3,6 +3,8 @@ package reconciler
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -27,10 +29,23 @@ func (r *Reconciler) next(ctx context.Context) bool {
 	// Before as well: the queue may have been empty for long.
 	r.ticked()
 	r.pacer.take(key)
-	r.process(ctx, key)
+	r.guard(ctx, key, r.process)
 	r.pacer.release(key)
 	r.ticked()
 	return true
+}
+
+// guard works on a pod. Should that panic, it is the one pod that has to wait, and not
+// all others, as they would after a restart that comes to the same pod again.
+func (r *Reconciler) guard(ctx context.Context, key types.NamespacedName, work func(context.Context, types.NamespacedName)) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.metrics.resize(resultFailed, contract.ResizeFailed)
+			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Pod is left alone for a while, as working on it failed", "pod", key, "stack", string(debug.Stack()))
+			r.queue.AddAfter(key, longPause)
+		}
+	}()
+	work(ctx, key)
 }
 
 func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
@@ -38,7 +53,7 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	pod, err := r.pods.Pods(key.Namespace).Get(key.Name)
 	if err != nil {
 		r.ledger.forget(key)
-		r.pacer.forget(key)
+		r.pacer.gone(key)
 		return
 	}
 	rules, known := r.rules()

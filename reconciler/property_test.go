@@ -70,7 +70,10 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 		step(resizePatch(plan, plan.ResourceVersion), resizeSubresource)
 	}
 	switch {
-	case plan.keepRecord || plan.partial != "":
+	case plan.partial != "" && plan.kind != restore:
+		annotate(plan.notAdopted())
+		return p
+	case plan.keepRecord:
 		return p
 	case plan.kind == restore:
 		p = p.DeepCopy()

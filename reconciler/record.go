@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -56,7 +57,7 @@ func (p *Plan) unrecorded(now time.Time) map[string]*string {
 // inOtherWords is an amount in another text than the one that is there: who writes the same
 // text does not come to own an annotation.
 func inOtherWords(which contract.Original, amount int64, text string) string {
-	words := []string{sizing.MemoryText(amount), strconv.FormatInt(amount, 10)}
+	words := []string{sizing.MemoryText(amount), strconv.FormatInt(amount, 10), fmt.Sprintf("%d.0", amount)}
 	if which < contract.MemoryRequest {
 		words = []string{sizing.CPUText(amount), fmt.Sprintf("%dm", amount), fmt.Sprintf("%d.%03d", amount/1000, amount%1000)}
 	}
@@ -82,6 +83,14 @@ func (p *Plan) record(now time.Time) map[string]*string {
 	if p.dropInfeasible {
 		annotations[contract.Infeasible] = nil
 	}
+	maps.Copy(annotations, p.notAdopted())
+	return annotations
+}
+
+// notAdopted removes what is recorded as adopted and is not theirs any more. Left there, it
+// would speak of what they set to the same again.
+func (p *Plan) notAdopted() map[string]*string {
+	annotations := map[string]*string{}
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, which := range contract.Originals {

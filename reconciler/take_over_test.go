@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Another controller has recorded the originals and ended before it resized the pod. Once
@@ -35,5 +36,24 @@ func TestOriginalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
 	p = carriedOut(t, p, planner.Plan(snapshotOf(t, p, node("n4"))), 30)
 	if again := planner.Plan(snapshotOf(t, p, node("big"))); again.Containers[0].Desired.CPU.Request != 500 {
 		t.Errorf("on another node type: %v because of %v", again.Decision, again.Reasons)
+	}
+}
+
+// There are several ways to write any amount.
+func TestAnOriginalOfOddBytesThatAnotherWroteIsTakenOver(t *testing.T) {
+	for _, memory := range []string{"123456789", "1000000", "1k", "1023", "1Gi"} {
+		p := pod(amounts{"1", "", memory, ""}, asMadeWith)
+		has := p.Spec.Containers[0].Resources.Requests.Memory()
+		annotated("original-memory.app", has.String(), "original-cpu.app", "1")(p)
+		p.ManagedFields = append(p.ManagedFields, managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, node("n4")))
+		written := plan.unrecorded(at(10))[contract.MemoryRequest.Key("app")]
+		if written == nil || *written == has.String() {
+			t.Errorf("of %s, %v is written", memory, written)
+			continue
+		}
+		if amount, err := sizing.ParseMemory(*written); err != nil || amount != has.Value() {
+			t.Errorf("of %s, %q is written: %d, %v", memory, *written, amount, err)
+		}
 	}
 }

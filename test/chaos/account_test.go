@@ -127,6 +127,9 @@ func (a *account) checkRecord(pod *corev1.Pod, was map[part]setter, rules []rule
 		before, had := p.which.In(a.last.Annotations, p.container)
 		text, has := p.which.In(pod.Annotations, p.container)
 		removed = removed || had && !has
+		if has && was[p] == third && adopted(pod, p) && !adopted(a.last, p) {
+			fresh[p] = true // As what its original comes to, perhaps.
+		}
 		if !has || text == before {
 			continue
 		}

@@ -139,7 +139,7 @@ func stepOf(subresource string, body []byte) string {
 		return "record"
 	case has("/original-"):
 		return "originals"
-	case has("/applied-at"):
+	case has("/applied-at"), has("/adopted-"):
 		return "applied"
 	}
 	return "unknown"

@@ -1,0 +1,85 @@
+package reconciler
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// planAt plans a pod on a node of this performance, with so much allocatable memory; ""
+// for no matter how much.
+func planAt(t *testing.T, planner *Planner, p *corev1.Pod, cpu, memory float64, room string) *Plan {
+	t.Helper()
+	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
+	do(t, err)
+	n := node("n4")
+	if room != "" {
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse(room)}
+	}
+	s := snapshotOf(t, p, n)
+	s.Table = table
+	return planner.Plan(s)
+}
+
+// Somebody tries another size, and sets what it was, before we have seen it.
+func TestWhatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio(t *testing.T) {
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	p := pod(amounts{"1", "", "", ""}, asMadeWith)
+	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
+	p = resizedBy(p, "they", amounts{"700m", "", "", ""})
+	p = resizedBy(p, "they", amounts{"800m", "", "", ""})
+	for i, perf := range []float64{1.25, 2, 1.25} {
+		p = carriedOut(t, p, planAt(t, planner, p, perf, 1, ""), 20+10*i)
+	}
+	if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != "800m" {
+		t.Errorf("at the ratio at which they and we said 800m: %s", got)
+	}
+	if got := p.Annotations[contract.CPURequest.Key("app")]; got != "1" {
+		t.Errorf("the original 1 became %s", got)
+	}
+}
+
+// What was adopted is sized in part only, and then they set it again.
+func TestWhatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
+	for _, room := range []string{"64Gi", "1100Mi"} {
+		for _, external := range []External{AdoptExternal, LeaveExternal} {
+			planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+			p := pod(amounts{"1", "", "1Gi", ""}, asMadeWith)
+			p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, room), 10)
+			p = resizedBy(p, "they", amounts{"700m", "", "1Gi", ""})
+			p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, room), 30)
+			p = carriedOut(t, p, planAt(t, planner, p, 2, 0.8, room), 40)
+			has := p.Spec.Containers[0].Resources.Requests
+			p = resizedBy(p, "they", amounts{"700m", "", has.Memory().String(), ""})
+			planner.External = external
+			next := planAt(t, planner, p, 2, 0.8, room)
+			if got := next.Containers[0].Desired.CPU.Request; got != 700 {
+				t.Errorf("room %s, %s: they set 700m, which is overridden with %dm; %v", room, external, got, next.Reasons)
+			}
+		}
+	}
+}
+
+// Nothing was done to a pod that others resized, or of which nothing is known, whatever its
+// node is at.
+func TestAPodOfOthersIsNotMarkedAsSized(t *testing.T) {
+	for name, p := range map[string]*corev1.Pod{
+		"others resized it": resizedBy(pod(amounts{"1", "", "", ""}, asMadeWith), "they", amounts{"2", "", "", ""}),
+		"its record is cut": pod(amounts{"1", "", "", ""}, managedBy(managed(ancientChanges, "", 1))),
+	} {
+		for _, reason := range []string{"", corev1.PodReasonDeferred} {
+			p := p.DeepCopy()
+			if reason != "" {
+				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: reason})
+			}
+			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, node("n4")))
+			if plan.pending() {
+				t.Errorf("%s, %q: %v because of %v is to be written", name, reason, plan.Decision, plan.Reasons)
+			}
+		}
+	}
+}

@@ -83,3 +83,14 @@ func TestAPodOfOthersIsNotMarkedAsSized(t *testing.T) {
 		}
 	}
 }
+
+// What is adopted is recorded also where nothing of the pod is to change: at another ratio
+// it would be taken for something else.
+func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	p := resizedBy(pod(amounts{"1", "", "2Gi", ""}, asMadeWith, policy(corev1.ResourceCPU)), "they", amounts{"1", "", "1Gi", ""})
+	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 30)
+	if got := p.Annotations[contract.MemoryRequest.Key("app")]; got != "1Gi" {
+		t.Errorf("the original is %q", got)
+	}
+}

@@ -31,7 +31,7 @@ func (p *Planner) keep(plan *Plan, s *Snapshot, now progress, bounds ratios.Boun
 	case !held:
 		plan.explainBounds()
 		plan.before(contract.AlreadyAligned, "the requests are what node type "+plan.NodeType+" needs")
-	case plan.applied == "" && !plan.resized() && !plan.sized:
+	case plan.applied == "" && !plan.resized() && !plan.sized && !unfinished:
 		// Nothing was ever done to the pod, and nothing can be.
 		plan.Decision = Skip
 	}

@@ -94,3 +94,31 @@ func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 		t.Errorf("the original is %q", got)
 	}
 }
+
+// What somebody set equal is adopted as equal: the pod stays Guaranteed.
+func TestWhatIsEqualIsAdoptedAsEqual(t *testing.T) {
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	p := pod(amounts{"1", "1", "1Gi", "1Gi"}, asMadeWith)
+	p = carriedOut(t, p, planAt(t, planner, p, 0.8, 1, ""), 10)
+	p = resizedBy(p, "they", amounts{"1250m", "2", "1Gi", "1Gi"})
+	p = resizedBy(p, "others", amounts{"2", "2", "1Gi", "1Gi"})
+	p = carriedOut(t, p, planAt(t, planner, p, 1.1, 1, ""), 30)
+	p = carriedOut(t, p, planAt(t, planner, p, 1, 1, ""), 40)
+	if r := p.Spec.Containers[0].Resources; r.Requests.Cpu().Cmp(*r.Limits.Cpu()) != 0 {
+		t.Errorf("it has %v", r)
+	}
+}
+
+// A restore that would change the QoS class by one container gives the others back.
+func TestOneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
+	p := pod(guaranteed, withSecond(guaranteed), asMadeWith)
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
+	annotated("original-cpu-limit.app", "2")(p)
+	s := snapshotOf(t, p, node("n4"))
+	s.Restore = true
+	plan := planner.Plan(s)
+	if second := plan.Containers[1].Desired.CPU; plan.Decision != Resize || second.Request != 1000 || plan.Containers[0].Desired.CPU.Request != 800 || !plan.keepRecord {
+		t.Errorf("%v %v because of %v", plan.Decision, plan.Containers, plan.Reasons)
+	}
+}

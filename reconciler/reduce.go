@@ -20,13 +20,17 @@ func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bo
 
 // reductions say what is left out of a plan with a veto, in the order in which they
 // are tried: as little as possible first.
-var reductions = [...]func(r *measure, grows bool) bool{
-	func(r *measure, grows bool) bool { return r == cpu && grows },
-	func(r *measure, grows bool) bool { return r == memory && grows },
-	func(_ *measure, grows bool) bool { return grows },
-	func(r *measure, _ bool) bool { return r == cpu },
-	func(r *measure, _ bool) bool { return r == memory },
+var reductions = [...]func(r *measure, has, to sizing.Amount) bool{
+	// What keeps its limit equal to its request, or apart, changes no QoS class.
+	func(_ *measure, has, to sizing.Amount) bool { return (has.Request == has.Limit) != (to.Request == to.Limit) },
+	func(r *measure, has, to sizing.Amount) bool { return r == cpu && grows(has, to) },
+	func(r *measure, has, to sizing.Amount) bool { return r == memory && grows(has, to) },
+	func(_ *measure, has, to sizing.Amount) bool { return grows(has, to) },
+	func(r *measure, _, _ sizing.Amount) bool { return r == cpu },
+	func(r *measure, _, _ sizing.Amount) bool { return r == memory },
 }
+
+func grows(has, to sizing.Amount) bool { return to.Request > has.Request || to.Limit > has.Limit }
 
 // agree leaves out of the plan what there is a veto against, and returns the veto if
 // nothing remains: a node without room for more memory does not keep cpu from
@@ -44,7 +48,7 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 			c.Desired, c.clamped = full[i].Desired, full[i].clamped
 			for _, r := range measures {
 				has, to := *r.of(&c.Current), r.of(&c.Desired)
-				if leavesOut(r, to.Request > has.Request || to.Limit > has.Limit) {
+				if leavesOut(r, has, *to) {
 					*to, c.clamped[r.index] = has, false
 				}
 			}

@@ -98,10 +98,9 @@ func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 // What somebody set equal is adopted as equal: the pod stays Guaranteed.
 func TestWhatIsEqualIsAdoptedAsEqual(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
-	p := pod(amounts{"1", "1", "1Gi", "1Gi"}, asMadeWith)
+	p := pod(amounts{"1", "2", "1Gi", "1Gi"}, asMadeWith)
 	p = carriedOut(t, p, planAt(t, planner, p, 0.8, 1, ""), 10)
-	p = resizedBy(p, "they", amounts{"1250m", "2", "1Gi", "1Gi"})
-	p = resizedBy(p, "others", amounts{"2", "2", "1Gi", "1Gi"})
+	p = resizedBy(p, "they", amounts{"2500m", "2500m", "1Gi", "1Gi"})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.1, 1, ""), 30)
 	p = carriedOut(t, p, planAt(t, planner, p, 1, 1, ""), 40)
 	if r := p.Spec.Containers[0].Resources; r.Requests.Cpu().Cmp(*r.Limits.Cpu()) != 0 {

@@ -22,7 +22,9 @@ func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bo
 // are tried: as little as possible first.
 var reductions = [...]func(r *measure, has, to sizing.Amount) bool{
 	// What keeps its limit equal to its request, or apart, changes no QoS class.
-	func(_ *measure, has, to sizing.Amount) bool { return (has.Request == has.Limit) != (to.Request == to.Limit) },
+	func(_ *measure, has, to sizing.Amount) bool {
+		return (has.Request == has.Limit) != (to.Request == to.Limit)
+	},
 	func(r *measure, has, to sizing.Amount) bool { return r == cpu && grows(has, to) },
 	func(r *measure, has, to sizing.Amount) bool { return r == memory && grows(has, to) },
 	func(_ *measure, has, to sizing.Amount) bool { return grows(has, to) },

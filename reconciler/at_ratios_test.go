@@ -98,11 +98,14 @@ func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 // What somebody set equal is adopted as equal: the pod stays Guaranteed.
 func TestWhatIsEqualIsAdoptedAsEqual(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
-	p := pod(amounts{"1", "2", "1Gi", "1Gi"}, asMadeWith)
-	p = carriedOut(t, p, planAt(t, planner, p, 0.8, 1, ""), 10)
-	p = resizedBy(p, "they", amounts{"2500m", "2500m", "1Gi", "1Gi"})
-	p = carriedOut(t, p, planAt(t, planner, p, 1.1, 1, ""), 30)
+	p := pod(guaranteed, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPULimit), resizeBy("they", 20, contract.CPURequest),
+		managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
+		annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "applied-instance-type", "n2d"))
+	p = carriedOut(t, p, planAt(t, planner, p, 0.8, 1, ""), 30)
 	p = carriedOut(t, p, planAt(t, planner, p, 1, 1, ""), 40)
+	if got := [2]string{p.Annotations[contract.CPURequest.Key("app")], p.Annotations[contract.CPULimit.Key("app")]}; got != [2]string{"800m", "800m"} {
+		t.Errorf("its originals are %v", got)
+	}
 	if r := p.Spec.Containers[0].Resources; r.Requests.Cpu().Cmp(*r.Limits.Cpu()) != 0 {
 		t.Errorf("it has %v", r)
 	}

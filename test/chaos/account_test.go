@@ -127,7 +127,8 @@ func (a *account) checkRecord(pod *corev1.Pod, was map[part]setter, rules []rule
 		before, had := p.which.In(a.last.Annotations, p.container)
 		text, has := p.which.In(pod.Annotations, p.container)
 		removed = removed || had && !has
-		if has && was[p] == third && adopted(pod, p) && !adopted(a.last, p) {
+		noted, _ := p.which.AdoptedIn(pod.Annotations, p.container)
+		if notedBefore, _ := p.which.AdoptedIn(a.last.Annotations, p.container); has && was[p] == third && noted != notedBefore && adopted(pod, p) {
 			fresh[p] = true // As what its original comes to, perhaps.
 		}
 		if !has || text == before {

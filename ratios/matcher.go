@@ -19,6 +19,10 @@ func newMatcher(m Match) matcher {
 	return matcher{class: m.ComputeClass, labels: pairs(m.Labels), annotations: pairs(m.Annotations)}
 }
 
+func (m *matcher) equal(other *matcher) bool {
+	return m.class == other.class && slices.Equal(m.labels, other.labels) && slices.Equal(m.annotations, other.annotations)
+}
+
 // pairs are sorted, so that the same map always comes to the same.
 func pairs(m map[string]string) []pair {
 	var all []pair
@@ -34,9 +38,12 @@ func (m *matcher) holds(s *Subject) bool {
 }
 
 // among tells whether all pairs of want are in have.
-func among(want []pair, have map[string]string) bool {
+func among(want []pair, have Texts) bool {
+	if have == nil {
+		return len(want) == 0
+	}
 	for _, w := range want {
-		if got, ok := have[w.key]; !ok || got != w.value {
+		if got, ok := have.Lookup(w.key); !ok || got != w.value {
 			return false
 		}
 	}

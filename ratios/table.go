@@ -1,5 +1,7 @@
 package ratios
 
+import "slices"
+
 // Table is what all layers come to. It never changes once it is made.
 type Table struct {
 	// Revision identifies the content: tables with the same revision size
@@ -29,6 +31,12 @@ func (t *Table) Profile(s Subject) *Profile {
 // Profiles lists the globals, then the profiles of the rules in the order in
 // which they are tried. The caller must not change the slice.
 func (t *Table) Profiles() []*Profile { return t.profiles }
+
+// MatchesAs reports whether the rules of both tables match the same pods, in the same order,
+// whatever they say of them.
+func (t *Table) MatchesAs(other *Table) bool {
+	return slices.EqualFunc(t.profiles, other.profiles, func(a, b *Profile) bool { return a.match.equal(&b.match) })
+}
 
 // Lookup returns the entry of a node type in the globals.
 func (t *Table) Lookup(nodeType string) (*Entry, bool) { return t.profiles[0].Lookup(nodeType) }

@@ -1,16 +1,18 @@
 package reconciler
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // ownerChanged queues the pods of a controller above which something else is known than
 // before: other holds and autoscalers may be for them.
 func (r *Reconciler) ownerChanged(uid types.UID) {
 	for _, k := range r.pods.ControlledBy(uid) {
-		name := k.namespacedName()
+		name := k.NamespacedName()
 		r.queue.Add(name)
 		for _, tell := range r.retell {
 			tell(name)
@@ -26,20 +28,12 @@ func (r *Reconciler) UnknownOwners() error { return r.owners.Problem() }
 // whole uid would have a set for each controller: 350 bytes for a pod that is its
 // controller's only one, where this has 50.
 func indexController(obj any) ([]string, error) {
-	var uid types.UID
-	switch pod := obj.(type) {
-	case *keptPod:
-		uid = pod.controller()
-	case *corev1.Pod:
-		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-			uid = owner.UID
-		}
-	}
-	if uid == "" {
+	of, ok := obj.(*pod.Pod)
+	if !ok || !of.Controller().Exists() {
 		return nil, nil
 	}
 	// The index keeps it for longer than the pod that it is part of.
-	return []string{lasting(endOf(uid))}, nil
+	return []string{strings.Clone(endOf(of.Controller().UID))}, nil
 }
 
 // endOf is the last three digits of a uid, which are random: among 4,096 ends, 150,000

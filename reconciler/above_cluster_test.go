@@ -27,6 +27,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
@@ -182,7 +183,7 @@ func templateOf(name string) (*metav1.LabelSelector, corev1.PodTemplateSpec) {
 	app, no := map[string]string{"app": name}, false
 	return &metav1.LabelSelector{MatchLabels: app}, corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: app}, Spec: corev1.PodSpec{
 		NodeName: "node", AutomountServiceAccountToken: &no,
-		Containers: []corev1.Container{{Name: "app", Image: "none", Resources: amounts{"1", "", "1Gi", ""}.requirements()}},
+		Containers: []corev1.Container{{Name: "app", Image: "none", Resources: amounts{"1", "", "1Gi", ""}.Requirements()}},
 	}}
 }
 
@@ -208,21 +209,21 @@ func (s *above) podOf(t *testing.T, ns, app string) types.NamespacedName {
 		if err != nil || len(list.Items) != 1 {
 			return fmt.Errorf("there are %d, %w", len(list.Items), err)
 		}
-		name = nameOf(&list.Items[0])
+		name = types.NamespacedName{Namespace: ns, Name: list.Items[0].Name}
 		return nil
 	})
 	return name
 }
 
 // awaitCPU waits until the pod asks for so much, and was sized or was not.
-func (s *above) awaitCPU(t *testing.T, pod types.NamespacedName, cpu string) {
+func (s *above) awaitCPU(t *testing.T, name types.NamespacedName, cpu string) {
 	t.Helper()
-	localcluster.Eventually(t, fmt.Sprintf("%s to ask for %s", pod.Name, cpu), func() error {
-		p, err := s.client.CoreV1().Pods(pod.Namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
+	localcluster.Eventually(t, fmt.Sprintf("%s to ask for %s", name.Name, cpu), func() error {
+		p, err := s.client.CoreV1().Pods(name.Namespace).Get(t.Context(), name.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != cpu || sized(p) != (cpu != "1") {
+		if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != cpu || pod.From(p).Sized() != (cpu != "1") {
 			return fmt.Errorf("it asks for %s, %v", got, p.Annotations)
 		}
 		return nil

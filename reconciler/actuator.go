@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -183,14 +184,14 @@ func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion str
 }
 
 // clean removes what tells of us from a pod that is as the given one.
-func (a *actuator) clean(ctx context.Context, plan *Plan, pod *corev1.Pod) (*corev1.Pod, error) {
+func (a *actuator) clean(ctx context.Context, plan *Plan, now *corev1.Pod) (*corev1.Pod, error) {
 	annotations := map[string]*string{}
-	for key := range pod.Annotations {
+	for key := range now.Annotations {
 		if plan.removes(key) {
 			annotations[key] = nil
 		}
 	}
-	body := marshal(cleanPatch{cleanMetadata{UID: plan.UID, ResourceVersion: pod.ResourceVersion, Annotations: annotations, ManagedFields: withoutResizes(pod.ManagedFields)}})
+	body := marshal(cleanPatch{cleanMetadata{UID: plan.UID, ResourceVersion: now.ResourceVersion, Annotations: annotations, ManagedFields: pod.WithoutResizes(now.ManagedFields)}})
 	return a.patch(ctx, plan, stepClean, types.MergePatchType, body, nil)
 }
 
@@ -249,7 +250,7 @@ func (a *actuator) resize(ctx context.Context, plan *Plan, s step, resourceVersi
 	if s == stepPreview {
 		dryRun = []string{metav1.DryRunAll}
 	}
-	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, marshal(resizePatch(plan, resourceVersion)), dryRun, resizeSubresource)
+	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, marshal(resizePatch(plan, resourceVersion)), dryRun, contract.ResizeSubresource)
 	if err == nil {
 		if s != stepPreview {
 			a.metrics.resized.Inc()

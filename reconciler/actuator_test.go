@@ -119,7 +119,7 @@ func (s *apiServer) podIn(t *testing.T, ns string, app amounts, changes ...func(
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "pod"},
 		Spec: corev1.PodSpec{
 			NodeName: "node", AutomountServiceAccountToken: &no,
-			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: app.requirements()}},
+			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: app.Requirements()}},
 		},
 	}
 	for _, change := range changes {
@@ -161,7 +161,7 @@ func (s *apiServer) get(t *testing.T, p *corev1.Pod) *corev1.Pod {
 // plan plans the pod for the node type; who owns it does not matter here.
 func (s *apiServer) plan(t *testing.T, p *corev1.Pod, nodeType string) *Plan {
 	t.Helper()
-	owned := trimPod(p)
+	owned := p
 	controller := true
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}
@@ -187,7 +187,7 @@ func (s *apiServer) carryOut(t *testing.T, p *corev1.Pod, nodeType string) *core
 
 func check(t *testing.T, p *corev1.Pod, want amounts, annotations ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want.requirements(), p.Spec.Containers[0].Resources, cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })); diff != "" {
+	if diff := cmp.Diff(want.Requirements(), p.Spec.Containers[0].Resources, cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })); diff != "" {
 		t.Errorf("resources: %s", diff)
 	}
 	wanted := map[string]string{}
@@ -316,7 +316,7 @@ func (s *apiServer) sparesOthers(t *testing.T) {
 			p := s.pod(t, guaranteed, annotated(recorded...))
 			plan := s.plan(t, p, "n4")
 			theirs := p.DeepCopy()
-			theirs.Spec.Containers[0].Resources = amounts{"900m", "900m", "1Gi", "1Gi"}.requirements()
+			theirs.Spec.Containers[0].Resources = amounts{"900m", "900m", "1Gi", "1Gi"}.Requirements()
 			if _, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, theirs, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // adopts plans a pod as one that adopts, on a node, until nothing is left to do.
@@ -20,15 +22,15 @@ func adopts(t *testing.T, p *corev1.Pod, nodeType string) *corev1.Pod {
 // resizedBy is the pod after another's resize.
 func resizedBy(p *corev1.Pod, manager string, to amounts) *corev1.Pod {
 	after := p.DeepCopy()
-	after.Spec.Containers[0].Resources = to.requirements()
-	after.ManagedFields = owning(historyOf(p).entries, p, after, manager, resizeSubresource, 20)
+	after.Spec.Containers[0].Resources = to.Requirements()
+	after.ManagedFields = owning(p, after, manager, contract.ResizeSubresource, 20)
 	return after
 }
 
 // Somebody sets the request of a pod that was never sized: his request is adopted, and
 // the limit that he did not set is what its original comes to.
 func TestAdoptingARequestSizesTheLimitBesideIt(t *testing.T) {
-	p := adopts(t, resizedBy(pod(amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", amounts{"2", "4", "1Gi", "1Gi"}), "n4")
+	p := adopts(t, resizedBy(podWith(amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", amounts{"2", "4", "1Gi", "1Gi"}), "n4")
 	has := p.Spec.Containers[0].Resources
 	if has.Requests.Cpu().String() != "2" || has.Limits.Cpu().String() != "3200m" {
 		t.Errorf("cpu %s/%s, want 2/3200m", has.Requests.Cpu(), has.Limits.Cpu())
@@ -38,7 +40,7 @@ func TestAdoptingARequestSizesTheLimitBesideIt(t *testing.T) {
 // Somebody sets the limit of a pod that was never sized: his limit is adopted, and stays
 // when the request beside it is sized.
 func TestAdoptingALimitKeepsItWhenTheRequestIsSized(t *testing.T) {
-	p := adopts(t, resizedBy(pod(amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", amounts{"1", "5", "1Gi", "1Gi"}), "slow")
+	p := adopts(t, resizedBy(podWith(amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", amounts{"1", "5", "1Gi", "1Gi"}), "slow")
 	has := p.Spec.Containers[0].Resources
 	if has.Requests.Cpu().String() != "1250m" || has.Limits.Cpu().String() != "5" {
 		t.Errorf("cpu %s/%s, want 1250m/5", has.Requests.Cpu(), has.Limits.Cpu())

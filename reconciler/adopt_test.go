@@ -17,9 +17,9 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 		planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 		req := 100 + r.Int64N(3000)
 		lim := req + 1 + r.Int64N(3000)
-		p := pod(amounts{sizing.CPUText(req), sizing.CPUText(lim), "1Gi", "2Gi"})
+		p := podWith(amounts{sizing.CPUText(req), sizing.CPUText(lim), "1Gi", "2Gi"})
 		asMadeWith(p)
-		p = trimPod(p)
+
 		nt := []string{"n4", "slow"}[r.IntN(2)]
 		p = carriedOut(t, p, planner.Plan(snapshotOf(t, p, node(nt))), 10)
 		seconds := 20
@@ -35,7 +35,7 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 			if res.Requests.Cpu().Cmp(*res.Limits.Cpu()) >= 0 {
 				continue
 			}
-			q.ManagedFields = owning(historyOf(p).entries, p, q, "kubectl", resizeSubresource, seconds)
+			q.ManagedFields = owning(p, q, "kubectl", contract.ResizeSubresource, seconds)
 			p = q
 			seconds += 10
 			plan := planner.Plan(snapshotOf(t, p, node(nt)))

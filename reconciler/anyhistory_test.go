@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -39,11 +40,11 @@ func (s *saga) tell(format string, args ...any) {
 }
 
 func (s *saga) plan(restoring bool) *Plan {
-	snapshot := &Snapshot{Pod: s.now, Table: s.table(s), Around: safety.Surroundings{Node: node(s.nodeType())}, Restore: restoring}
+	snapshot := &Snapshot{Pod: pod.From(s.now), Table: s.table(s), Around: safety.Surroundings{Node: node(s.nodeType())}, Restore: restoring}
 	s.planner.External = Externals[s.IntN(len(Externals))]
 	plan := s.planner.Plan(snapshot)
 	if !restoring {
-		checkPlan(s, snapshot, plan)
+		checkPlan(s, s.now, snapshot, plan)
 	}
 	if plan.Decision == Resize {
 		checkPatch(s, s.now, plan)
@@ -64,7 +65,7 @@ func (s *saga) checkOriginals(plan *Plan, restoring bool) {
 			if s.meddled[name] || plan.Decision == Skip {
 				continue
 			}
-			known := c.standings[r.index].claim == scales
+			known := c.standings[r.index].Claim == pod.Scales
 			if known && original != author {
 				s.Errorf("%s: the original is %v, it was created with %v", name, original, author)
 			}
@@ -122,13 +123,13 @@ func (s *saga) restore() {
 			}
 			all = false
 			name := resourceOf(c.Name, r)
-			ofNobody := historyOf(before).ours.IsZero() && !marked(before)
+			ofNobody := pod.From(before).ResizedAt().IsZero() && !pod.From(before).Marked()
 			if !strings.Contains(reasons, "container "+name) && !s.meddled[name] && !ofNobody {
 				s.Errorf("%s is %v and was created with %v, of which a restore says %s", name, *r.of(&to), *r.of(&from), reasons)
 			}
 		}
 	}
-	if !all && !s.adopted && marked(before) && !marked(s.now) {
+	if !all && !s.adopted && pod.From(before).Marked() && !pod.From(s.now).Marked() {
 		s.Errorf("not all was restored, and the record is gone: %s", reasons)
 	}
 }
@@ -162,7 +163,7 @@ func (s *saga) meddle() {
 	}
 	s.seconds += 10
 	manager := []string{"kubectl", "operator"}[s.IntN(2)]
-	p.ManagedFields = owning(historyOf(s.now).entries, s.now, p, manager, resizeSubresource, s.seconds)
+	p.ManagedFields = owning(s.now, p, manager, contract.ResizeSubresource, s.seconds)
 	if to.Cmp(q) != 0 {
 		s.meddled[resourceOf(c.Name, r)] = true
 	}
@@ -180,7 +181,7 @@ func (s *saga) lose() {
 	}
 	p := s.now.DeepCopy()
 	delete(p.Annotations, which.Key(c.Name))
-	p.ManagedFields = owning(historyOf(s.now).entries, s.now, p, "kubectl-annotate", "", s.seconds)
+	p.ManagedFields = owning(s.now, p, "kubectl-annotate", "", s.seconds)
 	s.tell("lost %s", which.Key(c.Name))
 	s.lost[resourceOf(c.Name, r)], s.now = true, p
 }
@@ -218,7 +219,7 @@ func TestAnyHistory(t *testing.T) {
 			t.Fatalf("seeds %d, %d:\n%s", seed1, seed2+uint64(i), strings.Join(s.told, "\n"))
 		}
 		resized += strings.Count(strings.Join(s.told, "\n"), ": resize")
-		if !marked(s.now) {
+		if !pod.From(s.now).Marked() {
 			restored++
 		}
 	}

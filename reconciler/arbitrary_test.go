@@ -75,7 +75,7 @@ func (a arbitrary) bounds(most int64) ratios.Range {
 
 // pod is one that nobody has resized, as the API server has it.
 func (a arbitrary) pod() *corev1.Pod {
-	p := pod(amounts{}, asCreated)
+	p := podWith(amounts{}, asCreated)
 	class := a.QOSClass()
 	p.Spec.Containers = a.containers(class, "app", 1+a.IntN(4))
 	p.Spec.InitContainers = a.containers(class, "init", a.IntN(3))

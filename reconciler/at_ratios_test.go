@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // planAt plans a pod on a node of this performance, with so much allocatable memory; ""
@@ -28,7 +29,7 @@ func planAt(t *testing.T, planner *Planner, p *corev1.Pod, cpu, memory float64, 
 // Somebody tries another size, and sets what it was, before we have seen it.
 func TestWhatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
-	p := pod(amounts{"1", "", "", ""}, asMadeWith)
+	p := podWith(amounts{"1", "", "", ""}, asMadeWith)
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
 	p = resizedBy(p, "they", amounts{"700m", "", "", ""})
 	p = resizedBy(p, "they", amounts{"800m", "", "", ""})
@@ -48,7 +49,7 @@ func TestWhatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
 	for _, room := range []string{"64Gi", "1100Mi"} {
 		for _, external := range []External{AdoptExternal, LeaveExternal} {
 			planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
-			p := pod(amounts{"1", "", "1Gi", ""}, asMadeWith)
+			p := podWith(amounts{"1", "", "1Gi", ""}, asMadeWith)
 			p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, room), 10)
 			p = resizedBy(p, "they", amounts{"700m", "", "1Gi", ""})
 			p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, room), 30)
@@ -68,8 +69,8 @@ func TestWhatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
 // node is at.
 func TestAPodOfOthersIsNotMarkedAsSized(t *testing.T) {
 	for name, p := range map[string]*corev1.Pod{
-		"others resized it": resizedBy(pod(amounts{"1", "", "", ""}, asMadeWith), "they", amounts{"2", "", "", ""}),
-		"its record is cut": pod(amounts{"1", "", "", ""}, managedBy(managed(ancientChanges, "", 1))),
+		"others resized it": resizedBy(podWith(amounts{"1", "", "", ""}, asMadeWith), "they", amounts{"2", "", "", ""}),
+		"its record is cut": podWith(amounts{"1", "", "", ""}, managedBy(managed(podtest.AncientChanges, "", 1))),
 	} {
 		for _, reason := range []string{"", corev1.PodReasonDeferred} {
 			p := p.DeepCopy()
@@ -88,7 +89,7 @@ func TestAPodOfOthersIsNotMarkedAsSized(t *testing.T) {
 // it would be taken for something else.
 func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
-	p := resizedBy(pod(amounts{"1", "", "2Gi", ""}, asMadeWith, policy(corev1.ResourceCPU)), "they", amounts{"1", "", "1Gi", ""})
+	p := resizedBy(podWith(amounts{"1", "", "2Gi", ""}, asMadeWith, policy(corev1.ResourceCPU)), "they", amounts{"1", "", "1Gi", ""})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 30)
 	if got := p.Annotations[contract.MemoryRequest.Key("app")]; got != "1Gi" {
 		t.Errorf("the original is %q", got)
@@ -98,7 +99,7 @@ func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 // What somebody set equal is adopted as equal: the pod stays Guaranteed.
 func TestWhatIsEqualIsAdoptedAsEqual(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
-	p := pod(guaranteed, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPULimit), resizeBy("they", 20, contract.CPURequest),
+	p := podWith(guaranteed, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPULimit), resizeBy("they", 20, contract.CPURequest),
 		managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
 		annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "applied-instance-type", "n2d"))
 	p = carriedOut(t, p, planAt(t, planner, p, 0.8, 1, ""), 30)
@@ -113,7 +114,7 @@ func TestWhatIsEqualIsAdoptedAsEqual(t *testing.T) {
 
 // A restore that would change the QoS class by one container gives the others back.
 func TestOneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
-	p := pod(guaranteed, withSecond(guaranteed), asMadeWith)
+	p := podWith(guaranteed, withSecond(guaranteed), asMadeWith)
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
 	annotated("original-cpu-limit.app", "2")(p)

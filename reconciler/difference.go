@@ -2,9 +2,8 @@ package reconciler
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // requests are sums of what containers request.
@@ -19,7 +18,7 @@ type difference struct{ freed, added requests }
 
 // differenceOf tells it of one pod, as its plan and its spec have it now; what is
 // still to be written does not count, and a pod that has ended requests nothing.
-func differenceOf(pod *corev1.Pod, plan *Plan) difference {
+func differenceOf(of *pod.Pod, plan *Plan) difference {
 	var net requests
 	add := func(cpuFrom, cpuTo, memoryFrom, memoryTo int64) {
 		// A container whose original is not known says nothing.
@@ -31,10 +30,10 @@ func differenceOf(pod *corev1.Pod, plan *Plan) difference {
 		}
 	}
 	switch {
-	case safety.Finished(pod):
+	case of.Finished():
 	case plan.Decision == Skip:
 		// The plan may have ended before its originals were found.
-		if resized := ResizeOf(pod); resized != nil {
+		if resized := ResizeOf(of); resized != nil {
 			for i := range resized.Containers {
 				c := &resized.Containers[i]
 				add(c.Original.CPU.Request, c.Spec.CPU.Request, c.Original.Memory.Request, c.Spec.Memory.Request)

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -35,7 +36,7 @@ func TestWhatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
 		{"an original that is not known says nothing", running, aligned(container(0, 800, 0, 60)), difference{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := differenceOf(tc.pod, tc.plan); got != tc.want {
+			if got := differenceOf(pod.From(tc.pod), tc.plan); got != tc.want {
 				t.Errorf("%+v, want %+v", got, tc.want)
 			}
 		})
@@ -43,9 +44,9 @@ func TestWhatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
 }
 
 func TestAPodThatIsLeftAloneCountsAsItWasSized(t *testing.T) {
-	p := pod(amounts{"800m", "", "1Gi", ""}, asResized, annotated(
+	p := podWith(amounts{"800m", "", "1Gi", ""}, asResized, annotated(
 		"applied-instance-type", "n4", "original-cpu.app", "1", "original-memory.app", "1Gi"))
-	if got, want := differenceOf(p, &Plan{Decision: Skip}), (difference{freed: requests{CPU: 200}}); got != want {
+	if got, want := differenceOf(pod.From(p), &Plan{Decision: Skip}), (difference{freed: requests{CPU: 200}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // External says what becomes of a size that somebody else gave a pod.
@@ -30,7 +31,7 @@ func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		for _, r := range measures {
-			if c.standings[r.index].claim == theirs {
+			if c.standings[r.index].Claim == pod.Theirs {
 				p.resolve(plan, c, r, bounds)
 			}
 		}
@@ -43,16 +44,16 @@ func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratio
 	known := c.knows(r)
 	to, _ := r.scale(*original, plan.factor(r), r.bounds(bounds))
 	switch {
-	case known && to == present && p.External == AdoptExternal && s.set != 0:
+	case known && to == present && p.External == AdoptExternal && s.Set != 0:
 		// The original that is known comes to it here. That is to be recorded, as at
 		// another ratio it does not.
 		c.noteAdopted(r)
 	case known && to == present:
 		// Whoever set it: it is what it should be.
 	case known && p.External == OverrideExternal:
-		s.claim = scales
+		s.Claim = pod.Scales
 		*r.of(&c.Desired) = to
-	case p.External == AdoptExternal && s.set != 0:
+	case p.External == AdoptExternal && s.Set != 0:
 		plan.adopt(c, r, bounds)
 		plan.scale(c, r, bounds)
 	default:
@@ -70,8 +71,8 @@ func (p *Planner) leave(plan *Plan, c *ContainerPlan, r *measure, known bool) {
 // not set keeps its original.
 func (p *Plan) adopt(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s := &c.standings[r.index]
-	s.set |= s.adopted // Both are worked out together, as scale does.
-	*r.of(&c.Original) = p.unscaled(c, r, s.set, bounds)
+	s.Set |= s.Adopted // Both are worked out together, as scale does.
+	*r.of(&c.Original) = p.unscaled(c, r, s.Set, bounds)
 	if present := *r.of(&c.Current); present.Request == present.Limit {
 		// What is equal is so in its original, or the pod's QoS class would change.
 		r.of(&c.Original).Limit = r.of(&c.Original).Request
@@ -84,12 +85,12 @@ func (p *Plan) adopt(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 func (c *ContainerPlan) noteAdopted(r *measure) {
 	s := &c.standings[r.index]
 	for _, which := range [...]contract.Original{r.request, r.limit} {
-		if amount, _ := amountOf(&c.Original, which); s.set&(1<<which) != 0 && amount != 0 {
+		if amount, _ := amountOf(&c.Original, which); s.Set&(1<<which) != 0 && amount != 0 {
 			c.record(which)
 			c.adopts |= 1 << which
 		}
 	}
-	s.claim, s.adopted = scales, s.adopted|s.set
+	s.Claim, s.Adopted = pod.Scales, s.Adopted|s.Set
 }
 
 // settled says what became of the sizes that somebody else set: the plan adopts or
@@ -101,11 +102,11 @@ func (p *Plan) settled() []string {
 		for _, r := range measures {
 			s, had := &c.standings[r.index], r.show(*r.of(&c.Current))
 			switch {
-			case s.claim != scales || s.manager == "":
+			case s.Claim != pod.Scales || c.of.SetBy(r.index) == "":
 			case c.adopts&(1<<r.request|1<<r.limit) != 0:
-				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is adopted (from now on originally %s)", c.Name, r.name, had, s.manager, r.show(*r.of(&c.Original))))
+				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is adopted (from now on originally %s)", c.Name, r.name, had, c.of.SetBy(r.index), r.show(*r.of(&c.Original))))
 			default:
-				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is overridden with %s", c.Name, r.name, had, s.manager, r.show(*r.of(&c.Desired))))
+				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is overridden with %s", c.Name, r.name, had, c.of.SetBy(r.index), r.show(*r.of(&c.Desired))))
 			}
 		}
 	}

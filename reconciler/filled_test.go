@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // filled returns a reconciler that does not run and knows these pods and nodes, with
@@ -19,12 +20,10 @@ func filled(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node) *Reconciler 
 	t.Helper()
 	r, _ := idle(t, "https://127.0.0.1:1")
 	r.Ratios = storeOf(t, published())
-	packing := newStock()
-	for _, pod := range pods {
-		kept, err := packing.trim(pod)
-		do(t, err)
-		do(t, r.podIndex.Add(kept))
-		r.usage.set(pod)
+	for _, p := range pods {
+		of := pod.From(p)
+		do(t, r.podIndex.Add(of))
+		r.usage.set(of)
 	}
 	for _, node := range nodes {
 		do(t, r.factory.Core().V1().Nodes().Informer().GetIndexer().Add(node))

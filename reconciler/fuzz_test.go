@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // histories are what the API server may know of a pod that carries annotations.
@@ -18,10 +19,10 @@ var histories = []struct {
 }{
 	{"nobody ever resized it", asCreated},
 	{"we resized it", asResized},
-	{"another resized it", managedBy(asMade, managed("they", resizeSubresource, 10))},
+	{"another resized it", managedBy(asMade, managed("they", contract.ResizeSubresource, 10))},
 	{"another resized it after us", func(p *corev1.Pod) {
 		asResized(p)
-		managedBy(managed("they", resizeSubresource, 20))(p)
+		managedBy(managed("they", contract.ResizeSubresource, 20))(p)
 	}},
 	{"a stranger wrote originals after our resize", func(p *corev1.Pod) {
 		asResized(p)
@@ -53,7 +54,7 @@ func FuzzAnnotations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cpu, cpuLimit, memory, memoryLimit, applied, appliedAt, skip string, history, shape, external uint8) {
 		sized := shapes[int(shape)%len(shapes)]
 		which := int(history) % len(histories)
-		bare := pod(sized, histories[which].by)
+		bare := podWith(sized, histories[which].by)
 		bare.Status.QOSClass = classOf(bare)
 		p := bare.DeepCopy()
 		for key, value := range map[string]string{
@@ -68,7 +69,7 @@ func FuzzAnnotations(f *testing.F) {
 		for _, nodeType := range []string{"n2d", "big", "slow"} {
 			s := snapshotOf(t, p, node(nodeType))
 			plan := planner.Plan(s)
-			checkPlan(t, s, plan)
+			checkPlan(t, p, s, plan)
 			switch {
 			case skip == contract.SkipTrue:
 				if plan.Decision != Skip {
@@ -90,7 +91,7 @@ func FuzzAnnotations(f *testing.F) {
 					t.Errorf("a reason of %d bytes", len(reason.Message))
 				}
 			}
-			checkDone(t, &planner, s, plan)
+			checkDone(t, &planner, p, s, plan)
 			s.Restore = true
 			if restored := planner.Plan(s); restored.Decision == Resize {
 				checkPatch(t, p, restored)
@@ -101,13 +102,13 @@ func FuzzAnnotations(f *testing.F) {
 
 // checkDone tells that a plan that was carried out leaves nothing to do, and no
 // annotation that contradicts the spec.
-func checkDone(t testing.TB, planner *Planner, s *Snapshot, plan *Plan) {
+func checkDone(t testing.TB, planner *Planner, p *corev1.Pod, s *Snapshot, plan *Plan) {
 	t.Helper()
 	if plan.Decision == Skip {
 		return
 	}
 	done := *s
-	done.Pod = carriedOut(t, s.Pod, plan, 30)
+	done.Pod = pod.From(carriedOut(t, p, plan, 30))
 	again := planner.Plan(&done)
 	left := again.Decision == Skip && (plan.left || plan.partial != "" && again.Reasons[0].Code == plan.partial)
 	if again.Decision != Align && !left || again.pending() || slices.Contains(codes(again), contract.AnnotationIgnored) {
@@ -133,12 +134,12 @@ func FuzzSpec(f *testing.F) {
 				sized[i] = ""
 			}
 		}
-		if c := sized.container(); c.CPU.Limit > 0 && c.CPU.Limit < c.CPU.Request || c.Memory.Limit > 0 && c.Memory.Limit < c.Memory.Request {
+		if c := sized.Container(); c.CPU.Limit > 0 && c.CPU.Limit < c.CPU.Request || c.Memory.Limit > 0 && c.Memory.Limit < c.Memory.Request {
 			return // Refused, and we rely on it.
 		}
-		p := pod(sized, asCreated)
+		p := podWith(sized, asCreated)
 		if recorded {
-			p = pod(sized, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi"))
+			p = podWith(sized, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi"))
 		}
 		p.Status.QOSClass = classOf(p)
 		for _, keep := range []bool{false, true} {
@@ -146,8 +147,8 @@ func FuzzSpec(f *testing.F) {
 			for _, nodeType := range []string{"n2d", "big", "slow"} {
 				s := snapshotOf(t, p, node(nodeType))
 				plan := planner.Plan(s)
-				checkPlan(t, s, plan)
-				checkDone(t, &planner, s, plan)
+				checkPlan(t, p, s, plan)
+				checkDone(t, &planner, p, s, plan)
 			}
 		}
 	})

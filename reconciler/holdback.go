@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -18,7 +17,7 @@ func (p *Planner) holdBack(plan *Plan, s *Snapshot) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		for _, r := range measures {
-			if to, has := r.of(&c.Desired), *r.of(&c.Current); *to != has && restarts(c.spec.ResizePolicy, corev1.ResourceName(r.name)) {
+			if to, has := r.of(&c.Desired), *r.of(&c.Current); *to != has && r.restarts(c.of) {
 				*to, c.clamped[r.index] = has, false
 				plan.because(contract.RestartRequired, fmt.Sprintf("container %s: %s stays, its resizePolicy is RestartContainer", c.Name, r.name))
 			}
@@ -64,14 +63,4 @@ func (p *Plan) heldBack() bool {
 
 func isHeldBack(r Reason) bool {
 	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept
-}
-
-// restarts tells whether a resize of the resource restarts the container.
-func restarts(policies []corev1.ContainerResizePolicy, name corev1.ResourceName) bool {
-	for _, p := range policies {
-		if p.ResourceName == name {
-			return p.RestartPolicy == corev1.RestartContainer
-		}
-	}
-	return false
 }

@@ -1,25 +1,14 @@
 package reconciler
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// somewhere stands for the node of a pod that is yet to be made.
-const somewhere = "imagined"
-
-// Imagine plans a pod that is yet to be made as if it ran, alone, on a node of the
-// type. The pod is as the API server would create it. The plan names no node.
-func (p *Planner) Imagine(pod *corev1.Pod, nodeType string, table *ratios.Table) *Plan {
-	running := *pod
-	// Nobody has resized it since it was created, so its spec is the original,
-	// whatever its annotations say.
-	running.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: deeds[creation]}}
-	running.Spec.NodeName = somewhere
-	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
-	s := &Snapshot{Pod: &running, Table: table}
+// Imagine plans a pod that is yet to be made (pod.Imagined) as if it ran, alone, on a node
+// of the type. The plan names no node.
+func (p *Planner) Imagine(of *pod.Pod, nodeType string, table *ratios.Table) *Plan {
+	s := &Snapshot{Pod: of, Table: table}
 	s.imagine(nodeType)
 	plan := p.Plan(s)
 	plan.Node = ""

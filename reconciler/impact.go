@@ -51,8 +51,8 @@ func (r *Reconciler) Impact(ctx context.Context, table *ratios.Table) (*Impact, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if r.affected(k.withoutAmounts(), before, after) {
-			s := r.snapshot(k.pod(), before)
+		if r.affected(k, before, after) {
+			s := r.snapshot(k, before)
 			// What a node is at passes by itself, and is there for most pods
 			// right after a change.
 			s.settled = true

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // booted is a node that runs a kubelet since a boot.
@@ -20,16 +21,16 @@ func booted(kubelet, boot string) *corev1.Node {
 
 // uid is another pod.
 func uid(uid types.UID) *corev1.Pod {
-	return pod(guaranteed, func(p *corev1.Pod) { p.UID = uid })
+	return podWith(guaranteed, func(p *corev1.Pod) { p.UID = uid })
 }
 
 // saying is a pod that we resized, and on which we recorded what its node answered.
 func saying(text string) *corev1.Pod {
-	return pod(guaranteed, asResized, managedBy(managed(contract.FieldManager, "", 12, contract.Infeasible)), annotated("infeasible", text))
+	return podWith(guaranteed, asResized, managedBy(managed(contract.FieldManager, "", 12, contract.Infeasible)), annotated("infeasible", text))
 }
 
 func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
-	said := answer{start, "v1.36.3/boot-1", staticCPU}
+	said := pod.Answer{At: start, Machine: "v1.36.3/boot-1", Message: staticCPU}
 	for _, tc := range []struct {
 		name  string
 		text  string
@@ -37,21 +38,21 @@ func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{
-		{"not before its time", answer{start.Add(time.Hour), "v1.36.3/boot-1", staticCPU}.String(), booted("v1.36.3", "boot-1"), 0, false},
+		{"not before its time", pod.Answer{At: start.Add(time.Hour), Machine: "v1.36.3/boot-1", Message: staticCPU}.String(), booted("v1.36.3", "boot-1"), 0, false},
 		{"by its own words", said.String(), booted("v1.36.3", "boot-1"), time.Hour, true},
 		{"nearly a day later", said.String(), booted("v1.36.3", "boot-1"), infeasibleFor - time.Second, true},
 		{"not more than an hour after that", said.String(), booted("v1.36.3", "boot-1"), infeasibleFor + time.Hour, false},
 		{"not once it has booted", said.String(), booted("v1.36.3", "boot-2"), time.Hour, false},
 		{"not by another kubelet", said.String(), booted("v1.36.4", "boot-1"), time.Hour, false},
-		{"not what depends on the amounts", answer{start, "v1.36.3/boot-1", "Node didn't have enough capacity: cpu"}.String(), booted("v1.36.3", "boot-1"), time.Hour, false},
+		{"not what depends on the amounts", pod.Answer{At: start, Machine: "v1.36.3/boot-1", Message: "Node didn't have enough capacity: cpu"}.String(), booted("v1.36.3", "boot-1"), time.Hour, false},
 		{"not what cannot be read", "yesterday v1.36.3/boot-1 " + staticCPU, booted("v1.36.3", "boot-1"), time.Hour, false},
 		{"not what is not there", "", booted("v1.36.3", "boot-1"), time.Hour, false},
 		{"not by a node that is not known", said.String(), nil, time.Hour, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			all := newAnswers()
-			all.hear(saying(tc.text), tc.node)
-			messages, until := all.of(tc.node, uid("another"), start.Add(tc.after))
+			all.hear(pod.From(saying(tc.text)), tc.node)
+			messages, until := all.of(tc.node, pod.From(uid("another")), start.Add(tc.after))
 			if got := len(messages) == 1; got != tc.want || got && (messages[0] != staticCPU || until.Before(start.Add(infeasibleFor)) || until.After(start.Add(infeasibleFor+time.Hour))) {
 				t.Errorf("%q until %v, want %v", messages, until, tc.want)
 			}
@@ -66,7 +67,7 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	refused := said(corev1.PodResizePending, "Infeasible", 5, 20)
-	refusedPod := pod(sized, withStatus(guaranteed, guaranteed), refused, sizedForN4, asResized)
+	refusedPod := podWith(sized, withStatus(guaranteed, guaranteed), refused, sizedForN4, asResized)
 	refusedPod.Status.Conditions[0].Message = staticCPU
 	s := snapshotOf(t, refusedPod, booted("v1.36.3", "boot-1"))
 	s.Now = start.Add(time.Minute)
@@ -78,14 +79,14 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 	recorded := refusedPod.DeepCopy()
 	annotated("infeasible", plan.noteInfeasible)(recorded)
 	managedBy(managed(contract.FieldManager, "", 12, contract.Infeasible))(recorded)
-	s.Pod, s.Now = recorded, start.Add(2*time.Minute)
+	s.Pod, s.Now = pod.From(recorded), start.Add(2*time.Minute)
 	if again := planner.Plan(s); again.kind != putBack || again.noteInfeasible != "" {
 		t.Errorf("stopped and planned again: %v, and records %q", again.Decision, again.noteInfeasible)
 	}
 	// Another pod of the node, in another process.
 	all := newAnswers()
-	all.hear(recorded, s.Around.Node)
-	other := snapshotOf(t, pod(guaranteed, asCreated), s.Around.Node)
+	all.hear(pod.From(recorded), s.Around.Node)
+	other := snapshotOf(t, podWith(guaranteed, asCreated), s.Around.Node)
 	other.Now = start.Add(time.Hour)
 	other.Around.Infeasible, other.InfeasibleUntil = all.of(s.Around.Node, other.Pod, other.Now)
 	plan = planner.Plan(other)
@@ -94,6 +95,7 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 	}
 	// Once it counts no more, the next record takes the annotation away.
 	recorded.Status.Conditions = nil
+	s.Pod = pod.From(recorded)
 	s.Now = start.Add(2 * infeasibleFor)
 	if plan := planner.Plan(s); plan.record(s.Now)[contract.Infeasible] != nil || !plan.dropInfeasible {
 		t.Errorf("two days later: %v because of %v", plan.Decision, plan.Reasons)
@@ -101,9 +103,9 @@ func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
 }
 
 func TestOnlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
-	text := answer{start, machineOf(node("n4")), staticCPU}.String()
+	text := pod.Answer{At: start, Machine: machineOf(node("n4")), Message: staticCPU}.String()
 	by := func(entries ...metav1.ManagedFieldsEntry) *corev1.Pod {
-		return pod(guaranteed, managedBy(entries...), annotated("infeasible", text))
+		return podWith(guaranteed, managedBy(entries...), annotated("infeasible", text))
 	}
 	ours := managed(contract.FieldManager, "", 12, contract.Infeasible)
 	for name, p := range map[string]*corev1.Pod{
@@ -114,27 +116,27 @@ func TestOnlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := newAnswers()
-			if all.hear(p, node("n4")); len(all.nodes) != 0 {
+			if all.hear(pod.From(p), node("n4")); len(all.nodes) != 0 {
 				t.Errorf("it counts: %v", all.nodes)
 			}
 		})
 	}
 	all := newAnswers()
 	for range 3 {
-		all.hear(saying(text), node("n4"))
-		all.hear(saying(answer{start.Add(time.Hour), machineOf(node("n4")), staticCPU}.String()), node("n4"))
+		all.hear(pod.From(saying(text)), node("n4"))
+		all.hear(pod.From(saying(pod.Answer{At: start.Add(time.Hour), Machine: machineOf(node("n4")), Message: staticCPU}.String())), node("n4"))
 	}
 	if len(all.nodes["node"]["default"]) != 1 {
 		t.Errorf("heard again and again: %v", all.nodes)
 	}
 	// One namespace cannot speak for another; two can.
-	elsewhere := pod(guaranteed, func(p *corev1.Pod) { p.Namespace = "elsewhere" })
+	elsewhere := pod.From(podWith(guaranteed, func(p *corev1.Pod) { p.Namespace = "elsewhere" }))
 	if messages, _ := all.of(node("n4"), elsewhere, start.Add(2*time.Hour)); messages != nil {
 		t.Errorf("in another namespace: %v", messages)
 	}
 	second := saying(text)
 	second.Namespace = "second"
-	all.hear(second, node("n4"))
+	all.hear(pod.From(second), node("n4"))
 	if messages, until := all.of(node("n4"), elsewhere, start.Add(2*time.Hour)); len(messages) != 1 || until.IsZero() {
 		t.Errorf("once two namespaces have it: %v", messages)
 	}

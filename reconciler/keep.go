@@ -3,8 +3,6 @@ package reconciler
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -75,12 +73,4 @@ func (p *Plan) demand(s *Snapshot, of func(*ContainerPlan) *sizing.Container) st
 		text += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String() + " " + machineOf(node)
 	}
 	return text
-}
-
-// status is what the kubelet says of the container, nil if it says nothing.
-func (c *ContainerPlan) status(pod *corev1.Pod) *corev1.ContainerStatus {
-	if c.Sidecar {
-		return safety.StatusOf(c.Name, pod.Status.InitContainerStatuses)
-	}
-	return safety.StatusOf(c.Name, pod.Status.ContainerStatuses)
 }

@@ -16,13 +16,11 @@ func testMetrics() *metrics {
 	return newMetrics(prometheus.NewRegistry())
 }
 
-var start = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-
 // planFor is the plan of a pod with these requests on n4.
 func planFor(t testing.TB, app amounts) *Plan {
 	t.Helper()
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
-	return planner.Plan(snapshotOf(t, pod(app), node("n4")))
+	return planner.Plan(snapshotOf(t, podWith(app), node("n4")))
 }
 
 func TestPausesGrowWhileTheSamePlanFails(t *testing.T) {
@@ -115,7 +113,7 @@ func TestPodsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
 		return testutil.ToFloat64(m.pods.WithLabelValues(decision.String(), string(reason)))
 	}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
-	p := pod(amounts{"1", "", "", ""})
+	p := podWith(amounts{"1", "", "", ""})
 	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{}, difference{}, time.Time{})
 	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{}, difference{}, time.Time{})
 	if got := count(Resize, ""); got != 1 {

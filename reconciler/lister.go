@@ -5,16 +5,14 @@ import (
 	"iter"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// podLister finds pods in an index that holds them as keptPod. What it lists it leaves
-// packed: put together, all pods of a large cluster take many times the memory that
-// they do in the index.
+// podLister finds pods in an index.
 type podLister struct{ index cache.Indexer }
 
 // podNamespaceLister finds those of a namespace.
@@ -29,20 +27,20 @@ func (l podLister) Pods(namespace string) podNamespaceLister {
 }
 
 // On returns the pods of a node, in any order. The slice is the caller's.
-func (l podLister) On(node string) []*keptPod { return packed(byIndex(l.index, byNode, node)) }
+func (l podLister) On(node string) []*pod.Pod { return podsOf(byIndex(l.index, byNode, node)) }
 
 // ControlledBy returns the pods whose controller has the uid, in any order. The slice is
 // the caller's.
-func (l podLister) ControlledBy(uid types.UID) []*keptPod {
-	return slices.DeleteFunc(packed(byIndex(l.index, byController, endOf(uid))), func(k *keptPod) bool { return k.controller() != uid })
+func (l podLister) ControlledBy(uid types.UID) []*pod.Pod {
+	return slices.DeleteFunc(podsOf(byIndex(l.index, byController, endOf(uid))), func(k *pod.Pod) bool { return k.Controller().UID != uid })
 }
 
 // List returns the pods in any order. The slice is the caller's.
-func (l podNamespaceLister) List() []*keptPod {
+func (l podNamespaceLister) List() []*pod.Pod {
 	if l.namespace == metav1.NamespaceAll {
-		return packed(l.index.List())
+		return podsOf(l.index.List())
 	}
-	return packed(byIndex(l.index, cache.NamespaceIndex, l.namespace))
+	return podsOf(byIndex(l.index, cache.NamespaceIndex, l.namespace))
 }
 
 // Count returns how many pods there are.
@@ -56,19 +54,19 @@ func (l podNamespaceLister) Count() int {
 // After are the pods that come after the named one, by namespace and name; zero is
 // before all. Each namespace is listed when its turn comes, so that who ends early has
 // not sorted the rest.
-func (l podNamespaceLister) After(name types.NamespacedName) iter.Seq[*keptPod] {
+func (l podNamespaceLister) After(name types.NamespacedName) iter.Seq[*pod.Pod] {
 	namespaces := []string{l.namespace}
 	if l.namespace == metav1.NamespaceAll {
 		namespaces = l.index.ListIndexFuncValues(cache.NamespaceIndex)
 		slices.Sort(namespaces)
 	}
-	return func(yield func(*keptPod) bool) {
+	return func(yield func(*pod.Pod) bool) {
 		for _, namespace := range namespaces {
 			if namespace < name.Namespace {
 				continue
 			}
-			pods := slices.DeleteFunc(podNamespaceLister{l.index, namespace}.List(), func(k *keptPod) bool {
-				return compareNames(k.namespacedName(), name) <= 0
+			pods := slices.DeleteFunc(podNamespaceLister{l.index, namespace}.List(), func(k *pod.Pod) bool {
+				return compareNames(k.NamespacedName(), name) <= 0
 			})
 			slices.SortFunc(pods, byNamespaceAndName)
 			for _, k := range pods {
@@ -80,21 +78,12 @@ func (l podNamespaceLister) After(name types.NamespacedName) iter.Seq[*keptPod] 
 	}
 }
 
-// Get returns a pod, put together.
-func (l podNamespaceLister) Get(name string) (*corev1.Pod, error) {
-	k := l.Find(name)
-	if k == nil {
-		return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
-	}
-	return k.pod(), nil
-}
-
-// Find returns a pod, nil if there is none.
-func (l podNamespaceLister) Find(name string) *keptPod {
+// Get returns a pod, nil if there is none.
+func (l podNamespaceLister) Get(name string) *pod.Pod {
 	// A cache gives no error, and nil is no pod.
 	obj, _, _ := l.index.GetByKey(cache.ObjectName{Namespace: l.namespace, Name: name}.String())
-	k, _ := obj.(*keptPod)
-	return k
+	found, _ := obj.(*pod.Pod)
+	return found
 }
 
 func byIndex(index cache.Indexer, name, value string) []any {
@@ -106,14 +95,14 @@ func byIndex(index cache.Indexer, name, value string) []any {
 	return found
 }
 
-func packed(found []any) []*keptPod {
-	pods := make([]*keptPod, len(found))
+func podsOf(found []any) []*pod.Pod {
+	pods := make([]*pod.Pod, len(found))
 	for i, obj := range found {
-		pods[i] = obj.(*keptPod)
+		pods[i] = obj.(*pod.Pod)
 	}
 	return pods
 }
 
-func byNamespaceAndName(a, b *keptPod) int {
-	return compareNames(a.namespacedName(), b.namespacedName())
+func byNamespaceAndName(a, b *pod.Pod) int {
+	return compareNames(a.NamespacedName(), b.NamespacedName())
 }

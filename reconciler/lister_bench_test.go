@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -15,12 +16,12 @@ import (
 // many namespaces.
 func thousands(b *testing.B, pods, namespaces int) *Reconciler {
 	b.Helper()
-	typical := typicalPod(b)
+	typical := podtest.Typical(b)
 	all := make([]*corev1.Pod, pods)
 	for i := range all {
 		p := typical.DeepCopy()
 		named(fmt.Sprint("team-", i/20%namespaces), fmt.Sprintf("checkout-66fb46dc94-%05x", i), fmt.Sprint("node-", i%200))(p)
-		ownedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i/20))
+		podtest.OwnedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i/20))
 		all[i] = p
 	}
 	return filled(b, all, nil)
@@ -30,12 +31,12 @@ func thousands(b *testing.B, pods, namespaces int) *Reconciler {
 // what is held for as long as their plans are read.
 func BenchmarkPreviewOfAWorkload(b *testing.B) {
 	r, of := thousands(b, 20_000, 1), Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "checkout-0000007"}}
-	before := heapInUse()
+	before := podtest.HeapInUse()
 	total, plans, err := r.PreviewAll(b.Context(), of, PreviewOptions{})
 	if err != nil || total != 20 {
 		b.Fatal(total, err)
 	}
-	held := heapInUse() - before
+	held := podtest.HeapInUse() - before
 	for range plans {
 	}
 	b.ReportAllocs()
@@ -74,8 +75,8 @@ func BenchmarkResizesPage(b *testing.B) {
 					}
 					b.Fatalf("%d are missing", left)
 				}
-				before := heapInUse()
-				held := sync.OnceValue(func() float64 { return heapInUse() - before })
+				before := podtest.HeapInUse()
+				held := sync.OnceValue(func() float64 { return podtest.HeapInUse() - before })
 				read(func() { held() })
 				b.ReportAllocs()
 				for b.Loop() {

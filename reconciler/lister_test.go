@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -34,7 +35,7 @@ func TestPodsComeInOrderAfterTheNamedOne(t *testing.T) {
 		namespace, name, _ := strings.Cut(tc.after, "/")
 		var got []string
 		for k := range r.pods.Pods(tc.namespace).After(types.NamespacedName{Namespace: namespace, Name: name}) {
-			got = append(got, k.namespacedName().String())
+			got = append(got, k.NamespacedName().String())
 		}
 		if names := strings.Join(got, " "); names != tc.want {
 			t.Errorf("namespace %q after %s: %q, want %q", tc.namespace, tc.after, names, tc.want)
@@ -50,16 +51,16 @@ func TestPodsAreFoundByTheirController(t *testing.T) {
 		return func(p *corev1.Pod) { p.OwnerReferences = by }
 	}
 	r := filled(t, []*corev1.Pod{
-		pod(guaranteed, named("shop", "a", "n4-0"), owned(owner("other", false), owner("web", true))),
-		pod(guaranteed, named("shop", "b", "n4-0"), owned(owner("web", true))),
-		pod(guaranteed, named("shop", "c", "n4-0"), owned(owner("web", false))),
-		pod(guaranteed, named("shop", "d", "n4-0"), owned(owner("other", true))),
-		pod(guaranteed, named("shop", "e", "n4-0"), owned()),
+		podWith(guaranteed, named("shop", "a", "n4-0"), owned(owner("other", false), owner("web", true))),
+		podWith(guaranteed, named("shop", "b", "n4-0"), owned(owner("web", true))),
+		podWith(guaranteed, named("shop", "c", "n4-0"), owned(owner("web", false))),
+		podWith(guaranteed, named("shop", "d", "n4-0"), owned(owner("other", true))),
+		podWith(guaranteed, named("shop", "e", "n4-0"), owned()),
 	}, nil)
 	for uid, want := range map[types.UID]string{"web": "a b", "other": "d", "another": "", "eb": "", "none": "", "": ""} {
 		var names []string
 		for _, k := range r.pods.ControlledBy(uid) {
-			names = append(names, k.name)
+			names = append(names, k.Name)
 		}
 		slices.Sort(names)
 		if got := strings.Join(names, " "); got != want {
@@ -71,25 +72,13 @@ func TestPodsAreFoundByTheirController(t *testing.T) {
 	if r.queue.Len() != 2 {
 		t.Errorf("%d pods are queued, want 2", r.queue.Len())
 	}
-	// What is not packed yet has the same controller.
-	for _, p := range []*corev1.Pod{pod(guaranteed, owned(owner("other", false), owner("web", true))), pod(guaranteed, owned())} {
-		whole, err := indexController(p)
-		do(t, err)
-		kept, err := newStock().trim(p)
-		do(t, err)
-		if got, err := indexController(kept); err != nil || !slices.Equal(got, whole) {
-			t.Errorf("%v, %v; want %v", got, err, whole)
-		}
-	}
 }
 
-// To put a pod together takes many allocations, so that fewer than pods tell that
-// hardly any was.
-func TestPodsThatAreNotToldOfStayPacked(t *testing.T) {
+func TestQuestionsAboutManyPodsTakeFewAllocations(t *testing.T) {
 	const pods = 200
 	all := make([]*corev1.Pod, pods)
 	for i := range all {
-		all[i] = pod(guaranteed, named("shop", fmt.Sprintf("web-%03d", i), "n4-0"), sizedForN4)
+		all[i] = podWith(guaranteed, named("shop", fmt.Sprintf("web-%03d", i), "n4-0"), sizedForN4)
 	}
 	r := filled(t, all, nil)
 	for name, ask := range map[string]func() error{
@@ -128,11 +117,9 @@ func TestTheSelectedArePlannedAsTheyWereAtTheCall(t *testing.T) {
 	r := shop(t)
 	total, plans, err := r.PreviewAll(t.Context(), Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, PreviewOptions{})
 	do(t, err)
-	gone, changed := r.pods.Pods("shop").Find("web-1-x"), pod(amounts{"3", "", "1Gi", ""}, named("shop", "web-1-y", "b"))
+	gone, changed := r.pods.Pods("shop").Get("web-1-x"), podWith(amounts{"3", "", "1Gi", ""}, named("shop", "web-1-y", "b"))
 	do(t, r.podIndex.Delete(gone))
-	kept, err := newStock().trim(changed)
-	do(t, err)
-	do(t, r.podIndex.Update(kept))
+	do(t, r.podIndex.Update(pod.From(changed)))
 	var got []string
 	for p := range plans {
 		got = append(got, fmt.Sprint(p.Pod, " ", p.Containers[0].Current.CPU.Request))

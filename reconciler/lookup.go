@@ -14,22 +14,22 @@ func (r *Reconciler) UID(name types.NamespacedName) (types.UID, error) {
 	if err := r.cacheReady(); err != nil {
 		return "", &NotReadyError{CacheNotReady, err}
 	}
-	k := r.pods.Pods(name.Namespace).Find(name.Name)
+	k := r.pods.Pods(name.Namespace).Get(name.Name)
 	if k == nil {
 		return "", &PodNotFoundError{name}
 	}
-	return k.uid, nil
+	return k.UID, nil
 }
 
 // Workloads returns what makes the pod that has the name now, the narrowest first:
 // its controller, what controls that, and so on as far as it is known. None if there is
 // no such pod, or nothing made it.
 func (r *Reconciler) Workloads(name types.NamespacedName) []safety.Workload {
-	pod, err := r.pods.Pods(name.Namespace).Get(name.Name)
-	if err != nil {
+	found := r.pods.Pods(name.Namespace).Get(name.Name)
+	if found == nil {
 		return nil
 	}
-	return r.owners.Chain(nil, pod)
+	return r.owners.Chain(nil, found)
 }
 
 // CountOf counts the pods of a workload. The error is a NotReadyError.
@@ -40,7 +40,7 @@ func (r *Reconciler) CountOf(namespace string, workload safety.Workload) (int, e
 	count := 0
 	var chain []safety.Workload
 	for _, k := range r.pods.Pods(namespace).List() {
-		if chain = r.owners.Chain(chain[:0], k.withoutAmounts()); slices.Contains(chain, workload) {
+		if chain = r.owners.Chain(chain[:0], k); slices.Contains(chain, workload) {
 			count++
 		}
 	}

@@ -73,7 +73,7 @@ func (s *apiServer) loop(t *testing.T) {
 	// Somebody else resizes it: it is put back, and each time that is said.
 	for times := range 2 {
 		theirs := p.DeepCopy()
-		theirs.Spec.Containers[0].Resources = amounts{"900m", "900m", "1Gi", "1Gi"}.requirements()
+		theirs.Spec.Containers[0].Resources = amounts{"900m", "900m", "1Gi", "1Gi"}.Requirements()
 		if _, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, theirs, metav1.UpdateOptions{FieldManager: "they"}); err != nil {
 			t.Fatal(err)
 		}

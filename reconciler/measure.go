@@ -3,6 +3,7 @@ package reconciler
 import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -22,18 +23,20 @@ type measure struct {
 
 	scale   func(original sizing.Amount, f sizing.Factor, bounds sizing.Range) (sizing.Amount, bool)
 	unscale func(current, known sizing.Amount, f sizing.Factor) sizing.Amount
+	// restarts reports whether another amount restarts the container.
+	restarts func(*pod.Container) bool
 }
 
 var (
 	cpu = &measure{
 		"cpu", 0, contract.CPURequest, contract.CPULimit, 1, sizing.MostMillicores,
 		func(c *sizing.Container) *sizing.Amount { return &c.CPU },
-		sizing.CPUText, sizing.ParseCPU, sizing.CPU, sizing.UnscaleCPU,
+		sizing.CPUText, sizing.ParseCPU, sizing.CPU, sizing.UnscaleCPU, (*pod.Container).CPURestarts,
 	}
 	memory = &measure{
 		"memory", 1, contract.MemoryRequest, contract.MemoryLimit, 1 << 20, sizing.MostBytes,
 		func(c *sizing.Container) *sizing.Amount { return &c.Memory },
-		sizing.MemoryText, sizing.ParseMemory, sizing.Memory, sizing.UnscaleMemory,
+		sizing.MemoryText, sizing.ParseMemory, sizing.Memory, sizing.UnscaleMemory, (*pod.Container).MemoryRestarts,
 	}
 	measures = [...]*measure{cpu, memory}
 )

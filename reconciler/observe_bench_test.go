@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // BenchmarkVisit is what being ready to trace costs a pod for which there is nothing
@@ -33,13 +35,13 @@ func BenchmarkVisit(b *testing.B) {
 // BenchmarkNotes is what metrics add to each plan.
 func BenchmarkNotes(b *testing.B) {
 	r, clock := idle(b, "https://127.0.0.1:1")
-	p := pod(amounts{"800m", "", "1Gi", ""})
+	of := pod.From(podWith(amounts{"800m", "", "1Gi", ""}))
 	plan := planFor(b, amounts{"1", "", "1Gi", ""})
 	now := clock.Now()
-	r.ledger.planned(plan, rules{}, differenceOf(p, plan), now)
+	r.ledger.planned(plan, rules{}, differenceOf(of, plan), now)
 	b.ReportAllocs()
 	for b.Loop() {
 		r.metrics.planning.Observe(1e-6)
-		r.ledger.planned(plan, rules{}, differenceOf(p, plan), now)
+		r.ledger.planned(plan, rules{}, differenceOf(of, plan), now)
 	}
 }

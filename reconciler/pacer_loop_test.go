@@ -137,7 +137,7 @@ func (s *apiServer) freeze(t *testing.T, namespace string) {
 	}
 	localcluster.Eventually(t, "the policy to be in force", func() error {
 		_, err := s.client.CoreV1().Pods(namespace).Patch(t.Context(), "pod-0", types.StrategicMergePatchType,
-			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"79m"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, resizeSubresource)
+			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"79m"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, contract.ResizeSubresource)
 		if err == nil {
 			return fmt.Errorf("it is not")
 		}

@@ -11,17 +11,19 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // What holds for a part of a pod, or only for a time.
 
 func TestARestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
-	p := pod(amounts{"800m", "", "", ""}, managedBy(asMade, sidecarResize, managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu.proxy")),
+	p := podWith(amounts{"800m", "", "", ""}, managedBy(asMade, sidecarResize, managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu.proxy")),
 		annotated("original-cpu.app", "1", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z"))
 	p.ManagedFields[1].FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + amountFields("app", contract.CPURequest) + `},"f:initContainers":{` + amountFields("proxy", contract.CPURequest) + `}}}`)
-	p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always, Resources: amounts{"80m", "", "", ""}.requirements()}}
-	p = trimPod(p)
+	p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always, Resources: amounts{"80m", "", "", ""}.Requirements()}}
+
 	s := snapshotOf(t, p, node("n4"))
 	s.Restore = true
 	for _, sidecars := range []bool{true, false} {
@@ -33,7 +35,7 @@ func TestARestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
 }
 
 func TestARestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
-	p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
+	p := podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
 	s := snapshotOf(t, p, node("n4"))
 	s.Restore, s.Now = true, at(100)
 	s.Around.Infeasible = []string{`Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`}
@@ -46,11 +48,11 @@ func TestARestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
 
 func TestARestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
 	second := func(p *corev1.Pod) {
-		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: amounts{"900m", "", "", ""}.requirements()})
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: amounts{"900m", "", "", ""}.Requirements()})
 	}
 	theirs := resizeBy("they", 8, contract.CPURequest)
 	theirs.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + amountFields("second", contract.CPURequest) + `}}}`)
-	p := pod(amounts{"800m", "", "", ""}, second, managedBy(asMade, resizeOf(5, "app"), theirs, managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
+	p := podWith(amounts{"800m", "", "", ""}, second, managedBy(asMade, resizeOf(5, "app"), theirs, managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
 		annotated("original-cpu.app", "1", "original-cpu.second", "1", "applied-instance-type", "n4"))
 	n := node("n4")
 	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("1750m"), "memory": resource.MustParse("8Gi")}
@@ -71,9 +73,9 @@ func TestARestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
 func TestAnAnswerOfTheFutureDoesNotCount(t *testing.T) {
 	a := newAnswers()
 	n := node("n4")
-	p := saying(answer{at(0).AddDate(100, 0, 0), machineOf(n), staticCPU}.String())
-	a.hear(p, n)
-	if messages, _ := a.of(n, uid("another"), at(0).AddDate(1, 0, 0)); len(messages) != 0 {
+	p := saying(pod.Answer{At: at(0).AddDate(100, 0, 0), Machine: machineOf(n), Message: staticCPU}.String())
+	a.hear(pod.From(p), n)
+	if messages, _ := a.of(n, pod.From(uid("another")), at(0).AddDate(1, 0, 0)); len(messages) != 0 {
 		t.Errorf("after a year: %v", messages)
 	}
 }
@@ -81,17 +83,17 @@ func TestAnAnswerOfTheFutureDoesNotCount(t *testing.T) {
 func TestAnswersOfNodesThatAreGoneAreForgotten(t *testing.T) {
 	r := ruled(t)
 	n := node("n4")
-	p := saying(answer{at(0), machineOf(n), staticCPU}.String())
-	r.podChanged(nil, p)
+	p := saying(pod.Answer{At: at(0), Machine: machineOf(n), Message: staticCPU}.String())
+	r.podChanged(nil, pod.From(p))
 	r.nodeChanged(n, nil)
-	r.podChanged(p, nil)
+	r.podChanged(pod.From(p), nil)
 	if len(r.answers.nodes) != 0 {
 		t.Errorf("%d nodes are known, and there is none", len(r.answers.nodes))
 	}
 }
 
 func TestAResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
-	p := pod(amounts{"1", "", "", ""}, asResized, annotated("original-cpu.app", "1"))
+	p := podWith(amounts{"1", "", "", ""}, asResized, annotated("original-cpu.app", "1"))
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizeInProgress, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at(86400))}}
 	s := snapshotOf(t, p, node("n4"))
 	s.Now = at(3600)
@@ -110,8 +112,8 @@ func TestAPartialPlanRecordsWhatItAdopts(t *testing.T) {
 		return table
 	}
 	for _, room := range []string{"64Gi", "2500Mi"} {
-		p := pod(amounts{"1", "", "1Gi", ""}, func(p *corev1.Pod) {
-			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: amounts{"1", "", "1Gi", ""}.requirements()})
+		p := podWith(amounts{"1", "", "1Gi", ""}, func(p *corev1.Pod) {
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: amounts{"1", "", "1Gi", ""}.Requirements()})
 		}, asMadeWith)
 		planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 		plan := func(cpu, memory float64, external External, restores bool, room string) *Plan {
@@ -125,7 +127,7 @@ func TestAPartialPlanRecordsWhatItAdopts(t *testing.T) {
 		p = carriedOut(t, p, plan(1.25, 1, LeaveExternal, false, room), 10)
 		after := p.DeepCopy()
 		after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("600m")
-		after.ManagedFields = owning(historyOf(p).entries, p, after, "they", resizeSubresource, 20)
+		after.ManagedFields = owning(p, after, "they", contract.ResizeSubresource, 20)
 		p = after
 		// Now memory is to grow, for which there may be no room, and cpu to shrink.
 		adopts := plan(1.5, 0.8, AdoptExternal, false, room)
@@ -150,13 +152,13 @@ func TestAPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
 			if stamped {
 				published = managed("published", "", 11, contract.AppliedAt, contract.AppliedInstanceType)
 			}
-			p := pod(amounts{"800m", "", "512Mi", ""}, managedBy(creator, resizeBy("published", 10, contract.CPURequest, contract.MemoryRequest), published),
+			p := podWith(amounts{"800m", "", "512Mi", ""}, managedBy(creator, resizeBy("published", 10, contract.CPURequest, contract.MemoryRequest), published),
 				annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "big", "applied-at", "2026-11-21T01:02:03Z"))
 			if stamped {
 				p.ManagedFields[0] = managed("kube-controller-manager", "", 0, append(keys, "restartPolicy")...)
 			}
-			p = trimPod(p)
-			p.OwnerReferences = pod(guaranteed).OwnerReferences
+
+			p.OwnerReferences = podWith(guaranteed).OwnerReferences
 			planner := &Planner{OwnerKinds: DefaultOwnerKinds}
 			plan := planner.Plan(snapshotOf(t, p, node("big"))) // cpu: 500m; memory: as it is.
 			p = carriedOut(t, p, plan, 20)
@@ -174,7 +176,7 @@ func TestAPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
 }
 
 func TestNoCorrectionIsWrittenForEver(t *testing.T) {
-	p := pod(amounts{"50m", "80m", "1Gi", ""}, managedBy(asMade, resizeBy(contract.FieldManager, 5, contract.CPULimit), resizeBy("operator", 6, contract.MemoryRequest),
+	p := podWith(amounts{"50m", "80m", "1Gi", ""}, managedBy(asMade, resizeBy(contract.FieldManager, 5, contract.CPULimit), resizeBy("operator", 6, contract.MemoryRequest),
 		managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.AppliedInstanceType), managed("operator", "", 7, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
 		annotated("original-cpu.app", "40m", "original-cpu-limit.app", "45m", "applied-instance-type", "n4"))
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
@@ -188,7 +190,7 @@ func TestNoCorrectionIsWrittenForEver(t *testing.T) {
 }
 
 func TestARestoredPodOfManyManagersIsSizedAgain(t *testing.T) {
-	p := pod(amounts{"800m", "", "", ""}, managedBy(managed(ancientChanges, "", 3, "restartPolicy"), resizeBy(contract.FieldManager, 5, contract.CPURequest), managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
+	p := podWith(amounts{"800m", "", "", ""}, managedBy(managed(podtest.AncientChanges, "", 3, "restartPolicy"), resizeBy(contract.FieldManager, 5, contract.CPURequest), managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
 		annotated("original-cpu.app", "1", "applied-instance-type", "n4"))
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
 	s := snapshotOf(t, p, node("n4"))
@@ -211,7 +213,7 @@ func tableOf(t *testing.T, cpu, memory float64, bounds *ratios.Bounds) *ratios.T
 
 func TestABoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
 	for _, adopts := range []bool{false, true} {
-		p := pod(amounts{"1", "", "1Gi", "2Gi"}, asMadeWith)
+		p := podWith(amounts{"1", "", "1Gi", "2Gi"}, asMadeWith)
 		plan := func(external External, least int64) *Plan {
 			s := snapshotOf(t, p, node("n4"))
 			s.Table = tableOf(t, 1, 1, &ratios.Bounds{Memory: ratios.Range{Min: least, Max: 32 * gi}})
@@ -221,7 +223,7 @@ func TestABoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
 		if adopts {
 			after := p.DeepCopy()
 			after.Spec.Containers[0].Resources.Limits["memory"] = resource.MustParse("4Gi")
-			after.ManagedFields = owning(historyOf(p).entries, p, after, "they", resizeSubresource, 20)
+			after.ManagedFields = owning(p, after, "they", contract.ResizeSubresource, 20)
 			p = after
 			p = carriedOut(t, p, plan(AdoptExternal, 2*gi), 30)
 		}
@@ -233,7 +235,7 @@ func TestABoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
 }
 
 func TestALimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
-	p := pod(amounts{"1", "2", "1Gi", ""}, asMadeWith)
+	p := podWith(amounts{"1", "2", "1Gi", ""}, asMadeWith)
 	plan := func(external External, perf float64) *Plan {
 		s := snapshotOf(t, p, node("n4"))
 		s.Table = tableOf(t, perf, 1, &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}})
@@ -242,7 +244,7 @@ func TestALimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
 	p = carriedOut(t, p, plan(LeaveExternal, 1.25), 10)
 	after := p.DeepCopy()
 	after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("50m")
-	after.ManagedFields = owning(historyOf(p).entries, p, after, "they", resizeSubresource, 20)
+	after.ManagedFields = owning(p, after, "they", contract.ResizeSubresource, 20)
 	p = after
 	p = carriedOut(t, p, plan(AdoptExternal, 1.25), 30)
 	before := sizesOf(p)
@@ -259,15 +261,15 @@ func TestAnAnswerOfANewMachineIsHeard(t *testing.T) {
 	n := node("n4")
 	n.Status.NodeInfo.BootID = "new"
 	message := staticCPU
-	a.hear(saying(answer{at(3600), "v1.36.3/old", message}.String()), n)
-	a.hear(saying(answer{at(600), machineOf(n), message}.String()), n)
-	if messages, _ := a.of(n, uid("another"), at(700)); len(messages) != 1 {
+	a.hear(pod.From(saying(pod.Answer{At: at(3600), Machine: "v1.36.3/old", Message: message}.String())), n)
+	a.hear(pod.From(saying(pod.Answer{At: at(600), Machine: machineOf(n), Message: message}.String())), n)
+	if messages, _ := a.of(n, pod.From(uid("another")), at(700)); len(messages) != 1 {
 		t.Errorf("%v", messages)
 	}
 }
 
 func TestAPodThatWasResizedInPartIsListed(t *testing.T) {
-	p := pod(amounts{"1", "", "1Gi", ""}, asMadeWith)
+	p := podWith(amounts{"1", "", "1Gi", ""}, asMadeWith)
 	plan := func() *Plan {
 		n := node("n4")
 		n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse("1100Mi")}
@@ -278,19 +280,19 @@ func TestAPodThatWasResizedInPartIsListed(t *testing.T) {
 	first := plan()
 	p = carriedOut(t, p, first, 10)
 	next := plan()
-	if d := differenceOf(p, next); ResizeOf(p) == nil || d.freed.CPU != 500 {
-		t.Errorf("the pod has %s: %+v, difference %+v", sizesOf(p), ResizeOf(p), d)
+	if d := differenceOf(pod.From(p), next); ResizeOf(pod.From(p)) == nil || d.freed.CPU != 500 {
+		t.Errorf("the pod has %s: %+v, difference %+v", sizesOf(p), ResizeOf(pod.From(p)), d)
 	}
 }
 
 func TestThePublishedControllerMayHaveOurName(t *testing.T) {
 	for _, manager := range []string{"published", contract.FieldManager} {
-		p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy(manager, 10, contract.CPURequest, contract.CPULimit),
+		p := podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy(manager, 10, contract.CPURequest, contract.CPULimit),
 			managed(manager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")),
 			annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n4"))
 		p.Status.QOSClass = corev1.PodQOSGuaranteed
 		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, node("big")))
-		if got := plan.Containers[0].Desired; got != (amounts{"500m", "500m", "512Mi", "512Mi"}).container() {
+		if got := plan.Containers[0].Desired; got != (amounts{"500m", "500m", "512Mi", "512Mi"}).Container() {
 			t.Errorf("manager %s: on big: %v %v: %s", manager, plan.Decision, plan.Reasons, plan.describe())
 		}
 		s := snapshotOf(t, p, node("n4"))
@@ -302,20 +304,20 @@ func TestThePublishedControllerMayHaveOurName(t *testing.T) {
 }
 
 func TestALostLimitThatEqualsItsRequestIsItsRequest(t *testing.T) {
-	p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit),
+	p := podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit),
 		managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app")),
 		annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
 	p.Status.QOSClass = corev1.PodQOSGuaranteed
 	s := snapshotOf(t, p, node("n4"))
 	s.Restore = true
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	if got := plan.Containers[0].Desired; plan.keepRecord || got != guaranteed.container() {
+	if got := plan.Containers[0].Desired; plan.keepRecord || got != guaranteed.Container() {
 		t.Errorf("restored to %v: %v", got, plan.Reasons)
 	}
 }
 
 func TestARestoreOnAnUnknownNodeKeepsMemoryLimits(t *testing.T) {
-	p := pod(amounts{"1", "", "2Gi", "4Gi"}, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.MemoryRequest, contract.MemoryLimit),
+	p := podWith(amounts{"1", "", "2Gi", "4Gi"}, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.MemoryRequest, contract.MemoryLimit),
 		managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"memory.app", contract.OriginalPrefix+"memory-limit.app")),
 		annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n4"))
 	for _, n := range []*corev1.Node{{Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.33.13"}}}, nil} {
@@ -335,7 +337,7 @@ func TestThePublishedControllerMayBeStoppedBeforeItsLastWrite(t *testing.T) {
 			originals = append(originals, contract.AppliedAt, contract.AppliedInstanceType)
 			pairs = append(pairs, "applied-instance-type", "n4")
 		}
-		p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy("manager", 10, contract.CPURequest, contract.CPULimit), managed("manager", "", 11, originals...)), annotated(pairs...))
+		p := podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, managedBy(asMade, resizeBy("manager", 10, contract.CPURequest, contract.CPULimit), managed("manager", "", 11, originals...)), annotated(pairs...))
 		for _, nodeType := range []string{"n4", "slow"} {
 			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, node(nodeType)))
 			if plan.Decision == Skip {
@@ -359,27 +361,27 @@ func TestAPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
 		if len(which) == 3 {
 			memory, factor = "128Mi", "256Mi"
 		}
-		p := pod(amounts{"400m", "", memory, memory}, managedBy(asMade, resizeBy("manager", 10, which...),
+		p := podWith(amounts{"400m", "", memory, memory}, managedBy(asMade, resizeBy("manager", 10, which...),
 			managed("manager", "", 11, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app", contract.AppliedAt, contract.AppliedInstanceType)),
 			annotated("original-cpu.app", "500m", "original-memory.app", factor, "applied-instance-type", "n4"))
 		s := snapshotOf(t, p, node("n4"))
 		s.Restore = true
 		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-		if got := plan.Containers[0].Desired; plan.keepRecord || got != (amounts{"500m", "", "256Mi", "256Mi"}).container() {
+		if got := plan.Containers[0].Desired; plan.keepRecord || got != (amounts{"500m", "", "256Mi", "256Mi"}).Container() {
 			t.Errorf("%s: restored to %v: %v", name, got, plan.Reasons)
 		}
 	}
 }
 
 func TestAPodThatWasResizedInPartIsPaced(t *testing.T) {
-	p := pod(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "1", "original-memory.app", "1Gi"))
-	s := snapshotOf(t, trimPod(p), roomFor("n4", "2", "800Mi"))
+	p := podWith(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "1", "original-memory.app", "1Gi"))
+	s := snapshotOf(t, p, roomFor("n4", "2", "800Mi"))
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	plan := planner.Plan(s)
 	if said := plan.outcome(); plan.partial == "" || !strings.HasSuffix(said[0].Message, "; not yet: container app: memory") {
 		t.Errorf("said %v of %v", said, plan.Reasons)
 	}
-	s = snapshotOf(t, carriedOut(t, s.Pod, plan, 40), roomFor("big", "2", "800Mi"))
+	s = snapshotOf(t, carriedOut(t, p, plan, 40), roomFor("big", "2", "800Mi"))
 	if again := planner.Plan(s); again.Decision != Resize || !again.realigns() {
 		t.Errorf("on another ratio: %v, realigns %v", again.Decision, again.realigns())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -82,8 +83,6 @@ type Plan struct {
 	// keepOriginals says that a whole restore leaves the originals: nothing else says
 	// that the pod has them.
 	keepOriginals bool
-	// annotations are the pod's.
-	annotations map[string]string
 	// corrected says that originals in annotations are wrong.
 	corrected bool
 	// vouches is what the annotation is to say of who else could know originals; empty
@@ -141,13 +140,14 @@ type ContainerPlan struct {
 	// Sidecar tells that it is a restartable init container.
 	Sidecar bool
 
-	spec *corev1.Container
+	// of is the container that the plan is for.
+	of *pod.Container
 	// index is its place in the pod, containers before init containers.
 	index int
 	// clamped says that a bound decided, by measure.index.
 	clamped [2]bool
 	// standings are what may be done with cpu and memory, by measure.index.
-	standings [2]standing
+	standings [2]pod.Standing
 	// unrecorded has a bit for each contract.Original that is to be written, takesOver
 	// for each that another wrote and that is to be ours, adopts
 	// for each that somebody else set and that is adopted, outdated for each that
@@ -162,7 +162,7 @@ func (c *ContainerPlan) knows(r *measure) bool {
 }
 
 // adopted has a bit for each amount that was adopted.
-func (c *ContainerPlan) adopted() uint8 { return c.standings[0].adopted | c.standings[1].adopted }
+func (c *ContainerPlan) adopted() uint8 { return c.standings[0].Adopted | c.standings[1].Adopted }
 
 // pending reports whether there is anything to write: to the spec, or to the
 // annotations that record it.
@@ -238,7 +238,7 @@ func (p *Plan) wrongness() float64 {
 func (p *Plan) resized() bool {
 	for i := range p.Containers {
 		for _, r := range measures {
-			if c := &p.Containers[i]; c.standings[r.index].ours() && *r.of(&c.Desired) != *r.of(&c.Original) {
+			if c := &p.Containers[i]; c.standings[r.index].Ours() && *r.of(&c.Desired) != *r.of(&c.Original) {
 				return true
 			}
 		}

@@ -3,15 +3,14 @@ package reconciler
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -38,10 +37,9 @@ type Planner struct {
 // Plan plans one pod. The order of what can speak against a resize is that of the
 // doc.go of package safety.
 func (p *Planner) Plan(s *Snapshot) *Plan {
-	h := historyOf(s.Pod)
-	plan, entry, bounds := p.begin(s, &h)
+	plan, entry, bounds := p.begin(s)
 	if s.Restore {
-		return p.restore(plan, s, &h)
+		return p.restore(plan, s)
 	}
 	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Paused: s.Paused, VPA: s.VPA}); veto != nil {
 		return plan.skip(veto)
@@ -49,12 +47,12 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	if entry == nil {
 		return plan.skip(p.noRatio(plan, s.Around.Node))
 	}
-	plan.fillOriginals(s.Pod, &h)
+	plan.fillOriginals(s.Pod)
 	plan.scaleAll(bounds)
 	p.external(plan, bounds)
 	plan.explainUnknown()
 	p.holdBack(plan, s)
-	now := s.progress(&h)
+	now := s.progress()
 	plan.replanAt = now.replanAt
 	if !plan.differs() {
 		return p.keep(plan, s, now, bounds)
@@ -84,40 +82,39 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 
 // begin notes what the pod has and what its node is. entry is nil if the node's
 // type has no ratio.
-func (p *Planner) begin(s *Snapshot, h *history) (plan *Plan, entry *ratios.Entry, bounds ratios.Bounds) {
-	pod := s.Pod
-	r := p.rule(pod, s.Around.Node, s.NodeType, s.Table)
+func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ratios.Bounds) {
+	of := s.Pod
+	r := p.rule(of, s.Around.Node, s.NodeType, s.Table)
+	applied, _ := of.Applied()
 	plan = &Plan{
-		Pod:             types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name},
-		UID:             pod.UID,
-		ResourceVersion: pod.ResourceVersion,
-		QOSClass:        pod.Status.QOSClass,
-		Node:            pod.Spec.NodeName,
+		Pod:             of.NamespacedName(),
+		UID:             of.UID,
+		ResourceVersion: of.ResourceVersion(),
+		QOSClass:        of.QOSClass(),
+		Node:            of.Node(),
 		NodeType:        r.NodeType,
 		NodeTypeLabel:   r.Label,
 		Rule:            r.profile.Name,
 		Baseline:        r.profile.Baseline,
 		Revision:        s.Table.Revision,
-		Containers:      make([]ContainerPlan, 0, len(pod.Spec.Containers)+len(pod.Spec.InitContainers)),
-		applied:         pod.Annotations[contract.AppliedInstanceType],
-		sized:           !h.ours.IsZero(),
-		annotations:     pod.Annotations,
+		Containers:      make([]ContainerPlan, 0, len(of.Containers)),
+		applied:         applied,
+		sized:           !of.ResizedAt().IsZero(),
 		workloads:       s.Workloads,
 	}
-	for i := range pod.Spec.Containers {
-		plan.add(&pod.Spec.Containers[i], i, false)
-	}
-	for i := range pod.Spec.InitContainers {
+	for i := range of.Containers {
+		c := &of.Containers[i]
 		// A restore undoes what was done when sidecars were resized.
-		index := len(pod.Spec.Containers) + i
-		if c := &pod.Spec.InitContainers[i]; safety.IsSidecar(c) && (p.Sidecars || s.Restore && (recorded(pod, c.Name) || h.resized(index))) {
-			plan.add(c, index, true)
+		if !c.Init() || c.Sidecar() && (p.Sidecars || s.Restore && (c.Recorded() || c.Resized())) {
+			plan.Containers = append(plan.Containers, ContainerPlan{
+				Name: c.Name(), Original: c.Spec, Current: c.Spec, Desired: c.Spec, Sidecar: c.Sidecar(), of: c, index: i,
+			})
 		}
 	}
 	if plan.QOSClass == "" {
-		plan.QOSClass = plan.classAfter(pod)
+		plan.QOSClass = plan.classAfter(of)
 	}
-	if _, ok := pod.Annotations[contract.Infeasible]; ok {
+	if of.Answers() {
 		plan.dropInfeasible = !stillInfeasible(s)
 	}
 	if r.entry != nil {
@@ -126,46 +123,25 @@ func (p *Planner) begin(s *Snapshot, h *history) (plan *Plan, entry *ratios.Entr
 	return plan, r.entry, r.profile.Bounds
 }
 
-func (p *Plan) add(c *corev1.Container, index int, sidecar bool) {
-	current := sizing.FromResources(c.Resources)
-	p.Containers = append(p.Containers, ContainerPlan{Name: c.Name, Original: current, Current: current, Desired: current, Sidecar: sidecar, spec: c, index: index})
-}
-
-// recorded tells whether the pod has originals of the container.
-func recorded(pod *corev1.Pod, container string) bool {
-	return slices.ContainsFunc(contract.Originals[:], func(which contract.Original) bool {
-		_, ok := which.In(pod.Annotations, container)
-		return ok
-	})
-}
-
 // sizes lists all containers of the pod as they are and as they would be.
-func (p *Plan) sizes(pod *corev1.Pod) (before, after safety.Sizes) {
-	n, m := len(pod.Spec.Containers), len(pod.Spec.InitContainers)
-	all := make([]sizing.Container, 2*(n+m))
-	before = safety.Sizes{Containers: all[:n:n], InitContainers: all[n : n+m : n+m]}
-	after = safety.Sizes{Containers: all[n+m : 2*n+m : 2*n+m], InitContainers: all[2*n+m:]}
-	sidecars := p.Containers[n:]
-	for i := range n {
-		before.Containers[i], after.Containers[i] = p.Containers[i].Current, p.Containers[i].Desired
+func (p *Plan) sizes(of *pod.Pod) (before, after safety.Sizes) {
+	n := len(of.Containers)
+	all := make(safety.Sizes, 2*n)
+	before, after = all[:n:n], all[n:]
+	for i := range of.Containers {
+		before[i] = of.Containers[i].Spec
 	}
-	for i := range m {
-		c := &pod.Spec.InitContainers[i]
-		if len(sidecars) > 0 && sidecars[0].Name == c.Name {
-			before.InitContainers[i], after.InitContainers[i] = sidecars[0].Current, sidecars[0].Desired
-			sidecars = sidecars[1:]
-			continue
-		}
-		before.InitContainers[i] = sizing.FromResources(c.Resources)
-		after.InitContainers[i] = before.InitContainers[i]
+	copy(after, before)
+	for i := range p.Containers {
+		after[p.Containers[i].index] = p.Containers[i].Desired
 	}
 	return before, after
 }
 
 // classAfter is the QoS class that the pod would have.
-func (p *Plan) classAfter(pod *corev1.Pod) corev1.PodQOSClass {
-	_, after := p.sizes(pod)
-	return sizing.QOSClass(after.Containers, after.InitContainers)
+func (p *Plan) classAfter(of *pod.Pod) corev1.PodQOSClass {
+	_, after := p.sizes(of)
+	return sizing.QOSClass(after)
 }
 
 // noRatio says why the node of the plan has no ratio.
@@ -194,11 +170,11 @@ func (p *Plan) scaleAll(bounds ratios.Bounds) {
 func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s, current := &c.standings[r.index], *r.of(&c.Current)
 	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
-	if s.adopted != 0 {
+	if s.Adopted != 0 {
 		to = p.asAdopted(c, r, to)
 	}
-	*r.of(&c.Desired) = s.settle(r, current, to)
-	c.clamped[r.index] = clamped && s.ours()
+	*r.of(&c.Desired) = settle(*s, r, current, to)
+	c.clamped[r.index] = clamped && s.Ours()
 }
 
 // asAdopted keeps what was adopted where the original comes to as good as that: there and
@@ -212,8 +188,8 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount) sizing.
 		lost += math.Ceil(float64(f.Num) / float64(f.Den))
 	}
 	as := func(a, b int64) bool { return float64(max(a-b, b-a)) <= lost }
-	if s.adopted&(1<<r.request) != 0 && as(to.Request, current.Request) {
-		if s.adopted&(1<<r.limit) == 0 && original.Limit > original.Request {
+	if s.Adopted&(1<<r.request) != 0 && as(to.Request, current.Request) {
+		if s.Adopted&(1<<r.limit) == 0 && original.Limit > original.Request {
 			limit, _ := r.scale(sizing.Amount{Request: original.Limit}, f, sizing.Range{})
 			if to.Limit = max(limit.Request, current.Request+r.unit); as(to.Limit, current.Limit) {
 				to.Limit = current.Limit
@@ -221,7 +197,7 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount) sizing.
 		}
 		to.Request = current.Request
 	}
-	if s.adopted&(1<<r.limit) != 0 && as(to.Limit, current.Limit) {
+	if s.Adopted&(1<<r.limit) != 0 && as(to.Limit, current.Limit) {
 		to.Limit = current.Limit
 	}
 	if to.Limit != 0 {
@@ -252,7 +228,7 @@ func (p *Plan) explainUnknown() {
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, r := range measures {
-			if c.standings[r.index].claim == lost {
+			if c.standings[r.index].Claim == pod.Lost {
 				p.explainStays(c, r)
 				p.lost = true
 			}
@@ -265,12 +241,12 @@ func (p *Plan) explainStays(c *ContainerPlan, r *measure) {
 	p.left = true
 	present := r.show(*r.of(&c.Current))
 	switch s := &c.standings[r.index]; {
-	case s.claim == lost:
-		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, s.why))
+	case s.Claim == pod.Lost:
+		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, c.of.WhyLost(r.index)))
 	case c.knows(r):
-		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s, originally %s)", c.Name, r.name, s.manager, present, r.show(*r.of(&c.Original))))
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s, originally %s)", c.Name, r.name, c.of.SetBy(r.index), present, r.show(*r.of(&c.Original))))
 	default:
-		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is not known", c.Name, r.name, s.manager, present))
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is not known", c.Name, r.name, c.of.SetBy(r.index), present))
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 const gi = 1 << 30
@@ -48,54 +48,7 @@ func node(nodeType string) *corev1.Node {
 // snapshotOf is a pod on a node where nothing stands in the way.
 func snapshotOf(t testing.TB, p *corev1.Pod, n *corev1.Node) *Snapshot {
 	t.Helper()
-	return &Snapshot{Pod: p, Table: table(t), Around: safety.Surroundings{Node: n}}
-}
-
-// amounts are cpu request, cpu limit, memory request, memory limit as
-// quantities; "" for none.
-type amounts [4]string
-
-func (a amounts) requirements() corev1.ResourceRequirements {
-	r := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
-	for i, to := range []struct {
-		list corev1.ResourceList
-		name corev1.ResourceName
-	}{{r.Requests, corev1.ResourceCPU}, {r.Limits, corev1.ResourceCPU}, {r.Requests, corev1.ResourceMemory}, {r.Limits, corev1.ResourceMemory}} {
-		if a[i] != "" {
-			to.list[to.name] = resource.MustParse(a[i])
-		}
-	}
-	return r
-}
-
-func (a amounts) container() sizing.Container { return sizing.FromResources(a.requirements()) }
-
-// pod is a running pod of a ReplicaSet with one container "app", with changes.
-func pod(app amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
-	controller := true
-	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "default", Name: "pod", UID: "uid", ResourceVersion: "7",
-			OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "rs", Controller: &controller}},
-		},
-		Spec:   corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "app", Resources: app.requirements()}}},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning},
-	}
-	for _, change := range changes {
-		change(p)
-	}
-	return p
-}
-
-func annotated(pairs ...string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		if p.Annotations == nil {
-			p.Annotations = map[string]string{}
-		}
-		for i := 0; i < len(pairs); i += 2 {
-			p.Annotations[contract.Prefix+pairs[i]] = pairs[i+1]
-		}
-	}
+	return &Snapshot{Pod: pod.From(p), Table: table(t), Around: safety.Surroundings{Node: n}}
 }
 
 func policy(resources ...corev1.ResourceName) func(*corev1.Pod) {
@@ -118,60 +71,60 @@ func TestPlan(t *testing.T) {
 		reasons  []contract.Reason
 		desired  amounts
 	}{
-		{name: "Guaranteed on a faster node", pod: pod(guaranteed), nodeType: "n4",
+		{name: "Guaranteed on a faster node", pod: podWith(guaranteed), nodeType: "n4",
 			decision: Resize, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
-		{name: "Burstable keeps request:limit", pod: pod(amounts{"500m", "2", "256Mi", "512Mi"}), nodeType: "n4",
+		{name: "Burstable keeps request:limit", pod: podWith(amounts{"500m", "2", "256Mi", "512Mi"}), nodeType: "n4",
 			decision: Resize, desired: amounts{"400m", "1600m", "256Mi", "512Mi"}},
-		{name: "requests without limits", pod: pod(amounts{"500m", "", "", ""}), nodeType: "n4",
+		{name: "requests without limits", pod: podWith(amounts{"500m", "", "", ""}), nodeType: "n4",
 			decision: Resize, desired: amounts{"400m", "", "", ""}},
-		{name: "memory by its own factor", pod: pod(amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big",
+		{name: "memory by its own factor", pod: podWith(amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big",
 			decision: Resize, desired: amounts{"500m", "", "512Mi", "1Gi"}},
-		{name: "baseline node", pod: pod(guaranteed), nodeType: "n2d",
+		{name: "baseline node", pod: podWith(guaranteed), nodeType: "n2d",
 			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: guaranteed},
-		{name: "a bound decides", pod: pod(amounts{"60m", "120m", "", ""}), nodeType: "big",
+		{name: "a bound decides", pod: podWith(amounts{"60m", "120m", "", ""}), nodeType: "big",
 			decision: Resize, reasons: []contract.Reason{contract.BoundsClamped}, desired: amounts{"50m", "60m", "", ""}},
-		{name: "a bound decides that nothing changes", pod: pod(amounts{"50m", "", "64Mi", ""}), nodeType: "big",
+		{name: "a bound decides that nothing changes", pod: podWith(amounts{"50m", "", "64Mi", ""}), nodeType: "big",
 			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped}, desired: amounts{"50m", "", "64Mi", ""}},
 		{name: "sized before: planned from the originals, not from the spec", nodeType: "n4",
-			pod: pod(amounts{"800m", "800m", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+			pod: podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
 		{name: "sized before for another type", nodeType: "big",
-			pod: pod(amounts{"800m", "1600m", "1Gi", ""}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi",
+			pod: podWith(amounts{"800m", "1600m", "1Gi", ""}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Resize, desired: amounts{"500m", "1", "512Mi", ""}},
 		{name: "sized by the published controller, which kept no limits", nodeType: "big",
-			pod: pod(amounts{"800m", "800m", "1Gi", "1Gi"}, asPublished, annotated("original-cpu.app", "1", "original-memory.app", "1Gi",
+			pod: podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, asPublished, annotated("original-cpu.app", "1", "original-memory.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Resize, desired: amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "a limit that came with a resize is not the author's: it is neither scaled nor recorded", nodeType: "big",
-			pod:      pod(amounts{"800m", "2", "", ""}, asResized, annotated("original-cpu.app", "1", "applied-instance-type", "n4")),
+			pod:      podWith(amounts{"800m", "2", "", ""}, asResized, annotated("original-cpu.app", "1", "applied-instance-type", "n4")),
 			decision: Resize, desired: amounts{"500m", "2", "", ""}},
 		{name: "such a limit stays above the request", nodeType: "n2d",
-			pod:      pod(amounts{"500m", "600m", "", ""}, asResized, annotated("original-cpu.app", "1", "applied-instance-type", "big")),
+			pod:      podWith(amounts{"500m", "600m", "", ""}, asResized, annotated("original-cpu.app", "1", "applied-instance-type", "big")),
 			decision: Resize, desired: amounts{"1", "1001m", "", ""}},
 		{name: "a request that came with a resize stays, and keeps nothing else back", nodeType: "big",
-			pod:      pod(amounts{"100m", "", "1Gi", ""}, asResized, annotated("original-memory.app", "1Gi", "applied-instance-type", "n4")),
+			pod:      podWith(amounts{"100m", "", "1Gi", ""}, asResized, annotated("original-memory.app", "1Gi", "applied-instance-type", "n4")),
 			decision: Resize, reasons: []contract.Reason{contract.InvalidAnnotation}, desired: amounts{"100m", "", "512Mi", ""}},
 		{name: "annotations of what a container does not have mean nothing", nodeType: "n4",
-			pod:      pod(amounts{"1", "", "", ""}, annotated("original-memory.app", "8Gi", "original-cpu-limit.app", "64", "original-cpu.other", "x")),
+			pod:      podWith(amounts{"1", "", "", ""}, annotated("original-memory.app", "8Gi", "original-cpu-limit.app", "64", "original-cpu.other", "x")),
 			decision: Resize, desired: amounts{"800m", "", "", ""}},
-		{name: "a cpu resize that would restart the container", pod: pod(amounts{"1", "1", "1Gi", "1Gi"}, policy(corev1.ResourceCPU)), nodeType: "big",
+		{name: "a cpu resize that would restart the container", pod: podWith(amounts{"1", "1", "1Gi", "1Gi"}, policy(corev1.ResourceCPU)), nodeType: "big",
 			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: amounts{"1", "1", "512Mi", "512Mi"}},
-		{name: "a resize of memory alone that would restart the container does not keep cpu back", pod: pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "big",
+		{name: "a resize of memory alone that would restart the container does not keep cpu back", pod: podWith(guaranteed, policy(corev1.ResourceMemory)), nodeType: "big",
 			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: amounts{"500m", "500m", "1Gi", "1Gi"}},
-		{name: "a policy of restarts does not matter for what stays", pod: pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
+		{name: "a policy of restarts does not matter for what stays", pod: podWith(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
 			decision: Resize, desired: amounts{"800m", "800m", "1Gi", "1Gi"}},
 		{name: "a resize that was held back in part is no alignment", nodeType: "big",
-			pod:      pod(amounts{"500m", "", "1Gi", ""}, policy(corev1.ResourceMemory), asResized, annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
+			pod:      podWith(amounts{"500m", "", "1Gi", ""}, policy(corev1.ResourceMemory), asResized, annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
 			decision: Align, reasons: []contract.Reason{contract.RestartRequired}, desired: amounts{"500m", "", "1Gi", ""}},
-		{name: "a bound that leaves memory as it is needs no restart", pod: pod(amounts{"1", "", "64Mi", ""}, policy(corev1.ResourceMemory)), nodeType: "big",
+		{name: "a bound that leaves memory as it is needs no restart", pod: podWith(amounts{"1", "", "64Mi", ""}, policy(corev1.ResourceMemory)), nodeType: "big",
 			decision: Resize, desired: amounts{"500m", "", "64Mi", ""}, reasons: []contract.Reason{contract.BoundsClamped}},
-		{name: "memory limits that must not shrink stay", pod: pod(amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
+		{name: "memory limits that must not shrink stay", pod: podWith(amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
 			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: amounts{"500m", "", "512Mi", "2Gi"}},
-		{name: "where the class would change with the limit kept, memory stays as a whole", pod: pod(guaranteed), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
+		{name: "where the class would change with the limit kept, memory stays as a whole", pod: podWith(guaranteed), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
 			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: amounts{"500m", "500m", "1Gi", "1Gi"}},
-		{name: "rounding that would make the pod Guaranteed", pod: pod(amounts{"100m", "101m", "64Mi", "64Mi"}), nodeType: "n4",
+		{name: "rounding that would make the pod Guaranteed", pod: podWith(amounts{"100m", "101m", "64Mi", "64Mi"}), nodeType: "n4",
 			decision: Resize, desired: amounts{"80m", "81m", "64Mi", "64Mi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -183,7 +136,7 @@ func TestPlan(t *testing.T) {
 			if got := codes(p); !cmp.Equal(got, tc.reasons) {
 				t.Errorf("reasons %v, want %v", p.Reasons, tc.reasons)
 			}
-			if want := tc.desired.container(); p.Containers[0].Desired != want {
+			if want := tc.desired.Container(); p.Containers[0].Desired != want {
 				t.Errorf("desired %v, want %v", p.Containers[0].Desired, want)
 			}
 			if p.NodeType != tc.nodeType || p.NodeTypeLabel != nodetype.LabelGCPMachineFamily || p.Baseline != "n2d" || p.Revision == "" || p.CPUFactor.Den == 0 {
@@ -218,7 +171,7 @@ func TestThePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := snapshotOf(t, pod(guaranteed), tc.node)
+			s := snapshotOf(t, podWith(guaranteed), tc.node)
 			s.Table = table
 			p := (&Planner{OwnerKinds: DefaultOwnerKinds, NodeTypes: tc.nodeTypes}).Plan(s)
 			if got := (nodetype.Match{NodeType: p.NodeType, Label: p.NodeTypeLabel}); got != tc.want {
@@ -226,7 +179,7 @@ func TestThePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
 			}
 		})
 	}
-	unlabelled := snapshotOf(t, pod(guaranteed), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{own: "Intel-6-79"}}})
+	unlabelled := snapshotOf(t, podWith(guaranteed), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{own: "Intel-6-79"}}})
 	p := (&Planner{OwnerKinds: DefaultOwnerKinds, NodeTypes: nodetype.New("pool")}).Plan(unlabelled)
 	if len(p.Reasons) != 1 || p.Reasons[0].Code != contract.NodeTypeUnlabelled || p.Reasons[0].Message != "node node has none of the labels pool" {
 		t.Errorf("a CPU model alone, where a label was chosen: %+v", p.Reasons)
@@ -250,22 +203,22 @@ func TestPlanSkips(t *testing.T) {
 		reason  contract.Reason
 		message string
 	}{
-		{"what is out of scope", pod(plain, func(p *corev1.Pod) { p.OwnerReferences = nil }), node("n4"), contract.NotOwned, "no controller"},
-		{"a node that is not known", pod(plain), nil, contract.NodeNotFound, "node node is not known"},
-		{"a node without a label", pod(plain), &corev1.Node{}, contract.NodeTypeUnlabelled, "none of the labels cloud.google.com/machine-family, "},
-		{"a node whose CPU model has no ratio", pod(plain), modelled("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
-		{"a node type without a ratio", pod(plain), node("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
-		{"an original that is no quantity", pod(plain, annotated("original-cpu.app", "much")), node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
-		{"an original of nothing", pod(plain, annotated("original-cpu.app", "0")), node("n4"), contract.InvalidAnnotation, `"0" is not above 0`},
-		{"a negative original", pod(plain, annotated("original-cpu.app", "-1")), node("n4"), contract.InvalidAnnotation, `"-1" is not above 0`},
-		{"an original limit below its request", pod(amounts{"1", "2", "", ""}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "500m")), node("n4"), contract.InvalidAnnotation, "limit 500m is below the request 1"},
-		{"an original that got lost after a resize", pod(plain, annotated("applied-instance-type", "n4")), node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
-		{"an original that no machine has", pod(plain, annotated("original-cpu.app", "18446744073709552")), node("n4"), contract.InvalidAnnotation, "is more than any machine has"},
-		{"our own resize whose originals were removed", pod(plain, func(p *corev1.Pod) {
+		{"what is out of scope", podWith(plain, func(p *corev1.Pod) { p.OwnerReferences = nil }), node("n4"), contract.NotOwned, "no controller"},
+		{"a node that is not known", podWith(plain), nil, contract.NodeNotFound, "node node is not known"},
+		{"a node without a label", podWith(plain), &corev1.Node{}, contract.NodeTypeUnlabelled, "none of the labels cloud.google.com/machine-family, "},
+		{"a node whose CPU model has no ratio", podWith(plain), modelled("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
+		{"a node type without a ratio", podWith(plain), node("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
+		{"an original that is no quantity", podWith(plain, annotated("original-cpu.app", "much")), node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
+		{"an original of nothing", podWith(plain, annotated("original-cpu.app", "0")), node("n4"), contract.InvalidAnnotation, `"0" is not above 0`},
+		{"a negative original", podWith(plain, annotated("original-cpu.app", "-1")), node("n4"), contract.InvalidAnnotation, `"-1" is not above 0`},
+		{"an original limit below its request", podWith(amounts{"1", "2", "", ""}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "500m")), node("n4"), contract.InvalidAnnotation, "limit 500m is below the request 1"},
+		{"an original that got lost after a resize", podWith(plain, annotated("applied-instance-type", "n4")), node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
+		{"an original that no machine has", podWith(plain, annotated("original-cpu.app", "18446744073709552")), node("n4"), contract.InvalidAnnotation, "is more than any machine has"},
+		{"our own resize whose originals were removed", podWith(plain, func(p *corev1.Pod) {
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}, {Manager: contract.FieldManager, Subresource: "resize"}}
 		}), node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
-		{"a resize that would do nothing but restart", pod(plain, policy(corev1.ResourceCPU)), node("n4"), contract.RestartRequired, "cpu stays, its resizePolicy is RestartContainer"},
-		{"a change of QoS class", pod(amounts{"1", "2", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
+		{"a resize that would do nothing but restart", podWith(plain, policy(corev1.ResourceCPU)), node("n4"), contract.RestartRequired, "cpu stays, its resizePolicy is RestartContainer"},
+		{"a change of QoS class", podWith(amounts{"1", "2", "1Gi", "1Gi"}, asResized, annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
@@ -281,9 +234,9 @@ func TestPlanSkips(t *testing.T) {
 }
 
 func TestPlanOfSeveralContainersWithAnInitContainer(t *testing.T) {
-	p := pod(amounts{"1", "1", "1Gi", "1Gi"}, func(p *corev1.Pod) {
-		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: amounts{"100m", "100m", "64Mi", "64Mi"}.requirements()})
-		p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: amounts{"2", "2", "1Gi", "1Gi"}.requirements()}}
+	p := podWith(amounts{"1", "1", "1Gi", "1Gi"}, func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: amounts{"100m", "100m", "64Mi", "64Mi"}.Requirements()})
+		p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: amounts{"2", "2", "1Gi", "1Gi"}.Requirements()}}
 	})
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	plan := planner.Plan(snapshotOf(t, p, node("n4")))
@@ -325,14 +278,14 @@ func TestWhatIsStillToBeWritten(t *testing.T) {
 		resized    bool
 		unrecorded map[string]string
 	}{
-		{"untouched", pod(amounts{"1", "2", "", ""}), true, true,
+		{"untouched", podWith(amounts{"1", "2", "", ""}), true, true,
 			map[string]string{"workload-resizer.io/original-cpu.app": "1", "workload-resizer.io/original-cpu-limit.app": "2"}},
-		{"stopped after the originals", pod(amounts{"1", "2", "", ""}, with()), true, true, nil},
-		{"stopped after the resize", pod(amounts{"800m", "1600m", "", ""}, with(), asResized), true, true, nil},
-		{"done", pod(amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4"), asResized), false, true, nil},
-		{"done by the published controller, which kept no limits", pod(amounts{"800m", "800m", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "n4"), asPublished), false, true,
+		{"stopped after the originals", podWith(amounts{"1", "2", "", ""}, with()), true, true, nil},
+		{"stopped after the resize", podWith(amounts{"800m", "1600m", "", ""}, with(), asResized), true, true, nil},
+		{"done", podWith(amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4"), asResized), false, true, nil},
+		{"done by the published controller, which kept no limits", podWith(amounts{"800m", "800m", "", ""}, annotated("original-cpu.app", "1", "applied-instance-type", "n4"), asPublished), false, true,
 			map[string]string{"workload-resizer.io/originals-by": "published", "workload-resizer.io/original-cpu.app": "1000m"}},
-		{"a limit that came after the originals", pod(amounts{"1", "2", "", ""}, annotated("original-cpu.app", "1")), true, true,
+		{"a limit that came after the originals", podWith(amounts{"1", "2", "", ""}, annotated("original-cpu.app", "1")), true, true,
 			map[string]string{"workload-resizer.io/original-cpu-limit.app": "2"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -348,7 +301,7 @@ func TestWhatIsStillToBeWritten(t *testing.T) {
 func BenchmarkPlan(b *testing.B) {
 	proxy := func(sizes amounts) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
-			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: sizes.requirements()})
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: sizes.Requirements()})
 			p.Status.QOSClass = corev1.PodQOSBurstable
 		}
 	}
@@ -361,15 +314,15 @@ func BenchmarkPlan(b *testing.B) {
 		nodeType string
 		decision Decision
 	}{
-		{"new", pod(guaranteed, proxy(amounts{"100m", "200m", "64Mi", ""}), asCreated), "n4", Resize},
-		{"aligned", pod(amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(amounts{"80m", "160m", "64Mi", ""}), sized, resized), "n4", Align},
-		{"realigned", pod(amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(amounts{"80m", "160m", "64Mi", ""}), sized, resized), "slow", Resize},
-		{"skipped", pod(guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }), "n4", Skip},
+		{"new", podWith(guaranteed, proxy(amounts{"100m", "200m", "64Mi", ""}), asCreated), "n4", Resize},
+		{"aligned", podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(amounts{"80m", "160m", "64Mi", ""}), sized, resized), "n4", Align},
+		{"realigned", podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(amounts{"80m", "160m", "64Mi", ""}), sized, resized), "slow", Resize},
+		{"skipped", podWith(guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }), "n4", Skip},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
 			n := node(bc.nodeType)
 			n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi")}
-			s := snapshotOf(b, trimPod(bc.pod), n)
+			s := snapshotOf(b, bc.pod, n)
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			if plan := planner.Plan(s); plan.Decision != bc.decision {
 				b.Fatalf("%v: %v", plan.Decision, plan.Reasons)

@@ -62,11 +62,11 @@ func (r *Reconciler) Preview(ctx context.Context, name types.NamespacedName, opt
 	if err := r.Ready(); err != nil {
 		return nil, err
 	}
-	pod, err := r.pods.Pods(name.Namespace).Get(name.Name)
-	if err != nil {
+	found := r.pods.Pods(name.Namespace).Get(name.Name)
+	if found == nil {
 		return nil, &PodNotFoundError{name}
 	}
-	return r.preview(ctx, r.snapshot(pod, r.rulesFor(options)), options), nil
+	return r.preview(ctx, r.snapshot(found, r.rulesFor(options)), options), nil
 }
 
 // PreviewAll plans every pod of the selection, ordered by namespace and name, all
@@ -85,10 +85,10 @@ func (r *Reconciler) PreviewAll(ctx context.Context, of Selection, options Previ
 	return len(pods), func(yield func(*Plan) bool) {
 		var around shared
 		for i, k := range pods {
-			if namespace := k.namespace.Value(); i == 0 || namespace != around.namespace {
+			if namespace := k.Namespace(); i == 0 || namespace != around.namespace {
 				around = r.shared(namespace)
 			}
-			if ctx.Err() != nil || !yield(r.preview(ctx, r.snapshotIn(around, k.pod(), rules), options)) {
+			if ctx.Err() != nil || !yield(r.preview(ctx, r.snapshotIn(around, k, rules), options)) {
 				return
 			}
 		}

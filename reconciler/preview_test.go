@@ -13,6 +13,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -22,11 +23,11 @@ func shop(t testing.TB) *Reconciler {
 	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"app": "web", "pod-template-hash": "1"} }
 	ofDeployment := func(p *corev1.Pod) { p.OwnerReferences[0].Name = "web-1" }
 	return filled(t, []*corev1.Pod{
-		pod(one, named("shop", "web-1-y", "b"), labelled, ofDeployment),
-		pod(one, named("shop", "web-1-x", "a"), labelled, ofDeployment),
-		pod(one, named("shop", "db", "b")),
-		pod(one, named("bank", "db", "b")),
-		pod(one, named("bank", "pending", "")),
+		podWith(one, named("shop", "web-1-y", "b"), labelled, ofDeployment),
+		podWith(one, named("shop", "web-1-x", "a"), labelled, ofDeployment),
+		podWith(one, named("shop", "db", "b")),
+		podWith(one, named("bank", "db", "b")),
+		podWith(one, named("bank", "pending", "")),
 	}, []*corev1.Node{nodeNamed("a", "n2d", "8"), nodeNamed("b", "n4", "8")})
 }
 
@@ -136,14 +137,14 @@ func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
 	more := amounts{"1", "", "1Gi", ""}
 	infeasible := func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible, Status: corev1.ConditionTrue}}
-		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: contract.FieldManager, Subresource: resizeSubresource}}
+		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: contract.FieldManager, Subresource: contract.ResizeSubresource}}
 		p.Annotations = map[string]string{contract.CPURequest.Key("app"): "1", contract.MemoryRequest.Key("app"): "1Gi", contract.AppliedInstanceType: "n4"}
 	}
 	full, pressed := nodeNamed("full", "n4", "1"), nodeNamed("pressed", "n4", "8")
 	pressed.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}}
 	r := filled(t, []*corev1.Pod{
-		pod(more, named("a", "full", "full")), pod(more, named("a", "pressed", "pressed")),
-		pod(more, named("a", "refused", "pressed"), infeasible), pod(more, named("a", "lost", "nowhere")), pod(more, named("a", "pending", "")),
+		podWith(more, named("a", "full", "full")), podWith(more, named("a", "pressed", "pressed")),
+		podWith(more, named("a", "refused", "pressed"), infeasible), podWith(more, named("a", "lost", "nowhere")), podWith(more, named("a", "pending", "")),
 	}, []*corev1.Node{full, pressed})
 	slow := published()
 	slow.Ratios["slow"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 1}
@@ -182,11 +183,11 @@ func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
 }
 
 func TestAnImaginedPodHasWhatItsSpecSays(t *testing.T) {
-	p := pod(amounts{"1", "2", "1Gi", "1Gi"}, named("a", "b", ""), annotated("original-cpu.app", "4", "applied-instance-type", "n4"))
+	p := podWith(amounts{"1", "2", "1Gi", "1Gi"}, named("a", "b", ""), annotated("original-cpu.app", "4", "applied-instance-type", "n4"))
 	p.Status = corev1.PodStatus{}
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
-	plan := planner.Imagine(p, "n4", table(t))
-	if plan.Decision != Resize || plan.Node != "" || plan.NodeType != "n4" || plan.QOSClass != corev1.PodQOSBurstable || plan.Containers[0].Desired != (amounts{"800m", "1600m", "1Gi", "1Gi"}).container() {
+	plan := planner.Imagine(pod.Imagined(p), "n4", table(t))
+	if plan.Decision != Resize || plan.Node != "" || plan.NodeType != "n4" || plan.QOSClass != corev1.PodQOSBurstable || plan.Containers[0].Desired != (amounts{"800m", "1600m", "1Gi", "1Gi"}).Container() {
 		t.Errorf("%+v", plan)
 	}
 	if p.Spec.NodeName != "" || p.Status.Phase != "" || len(p.ManagedFields) > 0 {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // next works on one pod of the queue; false when the queue is shut down.
@@ -50,8 +50,8 @@ func (r *Reconciler) guard(ctx context.Context, key types.NamespacedName, work f
 
 func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	queued := r.line.turn(key)
-	pod, err := r.pods.Pods(key.Namespace).Get(key.Name)
-	if err != nil {
+	found := r.pods.Pods(key.Namespace).Get(key.Name)
+	if found == nil {
 		r.ledger.forget(key)
 		r.pacer.gone(key)
 		return
@@ -60,7 +60,7 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	if !known {
 		return // Queued again when they are.
 	}
-	if r.ledger.stale(key, pod.UID, pod.ResourceVersion, r.clock.Now()) {
+	if r.ledger.stale(key, found.UID, found.ResourceVersion(), r.clock.Now()) {
 		// Queued again with the next state; if none ever comes, when our
 		// write does not count for more any longer.
 		r.queue.AddAfter(key, trusted)
@@ -69,12 +69,12 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	ctx, visit := r.begin(ctx, queued)
 	defer visit.end()
 	began, changes := r.clock.Now(), r.changes.Load()
-	s := r.snapshot(pod, rules)
+	s := r.snapshot(found, rules)
 	plan := r.Planner.Plan(s)
 	planned := r.clock.Now()
 	r.metrics.planning.Observe(planned.Sub(began).Seconds())
 	visit.hasPlan(planned)
-	r.ledger.planned(plan, rules, differenceOf(pod, plan), queued)
+	r.ledger.planned(plan, rules, differenceOf(found, plan), queued)
 	if r.overtaken(plan, rules, changes) {
 		r.queue.AddAfter(key, time.Second)
 	}
@@ -92,13 +92,13 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 		}
 		return
 	}
-	r.follow(ctx, pod, plan)
+	r.follow(ctx, found, plan)
 	switch {
 	case plan.Decision == Skip && plan.Reasons[0].Code == contract.Restored:
 		// It was said when it was done, and of all others it is no news.
 	case plan.Decision == Skip:
 		r.tell(ctx, plan, plan.Reasons[0])
-		if _, left := r.ledger.refusal(key, pod.UID, r.clock.Now()); left > 0 {
+		if _, left := r.ledger.refusal(key, found.UID, r.clock.Now()); left > 0 {
 			r.queue.AddAfter(key, left)
 		}
 	case !plan.pending():
@@ -121,11 +121,11 @@ func (r *Reconciler) overtaken(plan *Plan, in rules, changes int64) bool {
 }
 
 // follow takes note of what the node made of the last resize.
-func (r *Reconciler) follow(ctx context.Context, pod *corev1.Pod, plan *Plan) {
+func (r *Reconciler) follow(ctx context.Context, of *pod.Pod, plan *Plan) {
 	if plan.Decision == Align && urgency(plan.Reasons[0].Code) > 0 {
 		r.tell(ctx, plan, plan.Reasons[0])
 	}
-	if !r.ledger.awaits(plan.Pod) || !actuated(pod) {
+	if !r.ledger.awaits(plan.Pod) || !of.Actuated() {
 		return
 	}
 	if took, ok := r.ledger.actuated(plan.Pod, plan.UID, r.clock.Now()); ok {

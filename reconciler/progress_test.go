@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // said is a condition of a resize, about a generation or since a second.
@@ -48,7 +49,7 @@ func TestTimeAloneEndsWhatAKubeletSays(t *testing.T) {
 		{"one of which the clock is right counts at once", said(pending, "Infeasible", 0, 9), "n4", at(12), Resize, contract.ResizeInfeasible, time.Time{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := pod(sized, tc.says, sizedForN4, asResized, withStatus(guaranteed, guaranteed))
+			p := podWith(sized, tc.says, sizedForN4, asResized, withStatus(guaranteed, guaranteed))
 			s := snapshotOf(t, p, node(tc.nodeType))
 			s.Now = tc.at
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
@@ -61,7 +62,7 @@ func TestTimeAloneEndsWhatAKubeletSays(t *testing.T) {
 				t.Errorf("%v because of %v, again at %v; want %v because of %q, %v", plan.Decision, plan.Reasons, plan.replanAt, tc.decision, tc.reason, tc.again)
 			}
 			s.Restore = true
-			if plan := planner.Plan(s); plan.Decision != Resize || plan.Containers[0].Desired != guaranteed.container() {
+			if plan := planner.Plan(s); plan.Decision != Resize || plan.Containers[0].Desired != guaranteed.Container() {
 				t.Errorf("a restore does not wait: %v because of %v", plan.Decision, plan.Reasons)
 			}
 		})
@@ -95,7 +96,7 @@ func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 		{"infeasible, with nothing known of what is allocated", []func(*corev1.Pod){said(pending, "Infeasible", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInfeasible}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := pod(sized, append(tc.says, sizedForN4, asResized)...)
+			p := podWith(sized, append(tc.says, sizedForN4, asResized)...)
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			plan := planner.Plan(snapshotOf(t, p, node(tc.nodeType)))
 			if plan.Decision != tc.decision || !cmp.Equal(codes(plan), tc.reasons) {
@@ -109,9 +110,9 @@ func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 // something.
 func withStatus(allocated, resources amounts) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		r := resources.requirements()
+		r := resources.Requirements()
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
-			Name: "app", AllocatedResources: allocated.requirements().Requests, Resources: &r,
+			Name: "app", AllocatedResources: allocated.Requirements().Requests, Resources: &r,
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		}}
 	}
@@ -124,14 +125,14 @@ func TestAResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
 		pod  *corev1.Pod
 		want bool
 	}{
-		{"they do", pod(sized, withStatus(sized, sized), seen(5)), true},
-		{"they do, says a kubelet without generations", pod(sized, withStatus(sized, sized)), true},
-		{"they do not yet", pod(sized, withStatus(sized, guaranteed), seen(5)), false},
-		{"the kubelet has not seen the spec", pod(sized, withStatus(sized, sized), seen(4)), false},
-		{"the kubelet still says something", pod(sized, withStatus(sized, sized), said(corev1.PodResizeInProgress, "", 5, 1)), false},
+		{"they do", podWith(sized, withStatus(sized, sized), seen(5)), true},
+		{"they do, says a kubelet without generations", podWith(sized, withStatus(sized, sized)), true},
+		{"they do not yet", podWith(sized, withStatus(sized, guaranteed), seen(5)), false},
+		{"the kubelet has not seen the spec", podWith(sized, withStatus(sized, sized), seen(4)), false},
+		{"the kubelet still says something", podWith(sized, withStatus(sized, sized), said(corev1.PodResizeInProgress, "", 5, 1)), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := actuated(trimPod(tc.pod)); got != tc.want {
+			if got := pod.From(tc.pod).Actuated(); got != tc.want {
 				t.Errorf("actuated: %v, want %v", got, tc.want)
 			}
 		})
@@ -142,14 +143,14 @@ func TestWhatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
 	l := newLedger(testMetrics())
 	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
-	refusedPod := pod(sized, withStatus(guaranteed, guaranteed), said(corev1.PodResizePending, "Infeasible", 5, 20), sizedForN4, asResized)
+	refusedPod := podWith(sized, withStatus(guaranteed, guaranteed), said(corev1.PodResizePending, "Infeasible", 5, 20), sizedForN4, asResized)
 	plan := planner.Plan(snapshotOf(t, refusedPod, node("n4")))
-	if plan.kind != putBack || plan.Containers[0].Desired != guaranteed.container() {
+	if plan.kind != putBack || plan.Containers[0].Desired != guaranteed.Container() {
 		t.Fatalf("%v to %v because of %v", plan.Decision, plan.Containers[0].Desired, plan.Reasons)
 	}
 	l.succeeded(plan, "9", start)
 
-	back := pod(guaranteed, sizedForN4, asResized)
+	back := podWith(guaranteed, sizedForN4, asResized)
 	decide := func(nodeType string, now time.Time) *Plan {
 		s := snapshotOf(t, back, node(nodeType))
 		s.Refused, _ = l.refusal(plan.Pod, plan.UID, now)
@@ -194,7 +195,7 @@ func TestAPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
 		{"a limit far above its request", amounts{"1", "64", "1Gi", "1Gi"}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := pod(amounts{"800m", "800m", "1Gi", "1Gi"}, withStatus(tc.allocated, tc.allocated), said(corev1.PodResizePending, "Infeasible", 5, 20), sizedForN4, asResized)
+			p := podWith(amounts{"800m", "800m", "1Gi", "1Gi"}, withStatus(tc.allocated, tc.allocated), said(corev1.PodResizePending, "Infeasible", 5, 20), sizedForN4, asResized)
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			plan := planner.Plan(snapshotOf(t, p, node("n4")))
 			if got := plan.kind == putBack; got != tc.want {
@@ -215,7 +216,7 @@ func TestARestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits(t *testing.T) 
 		s.Restore = true
 		return planner.Plan(s)
 	}
-	p := pod(sized, withStatus(sized, sized), sizedForN4, asResized)
+	p := podWith(sized, withStatus(sized, sized), sizedForN4, asResized)
 	plan := restoring(p)
 	if plan.Decision != Resize || !plan.keepRecord || plan.Reasons[0].Code != contract.ResizeInProgress {
 		t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)

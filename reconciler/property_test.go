@@ -13,6 +13,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -57,7 +58,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 	}
 	step := func(patch podPatch, subresource string) {
 		after := patched(t, p, patch)
-		after.ManagedFields = owning(historyOf(p).entries, p, after, contract.FieldManager, subresource, seconds)
+		after.ManagedFields = owning(p, after, contract.FieldManager, subresource, seconds)
 		p = after
 	}
 	annotate := func(annotations map[string]*string) {
@@ -67,7 +68,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 		annotate(plan.unrecorded(at(seconds)))
 	}
 	if plan.Decision == Resize {
-		step(resizePatch(plan, plan.ResourceVersion), resizeSubresource)
+		step(resizePatch(plan, plan.ResourceVersion), contract.ResizeSubresource)
 	}
 	switch {
 	case plan.partial != "" && plan.kind != restore:
@@ -82,7 +83,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 				delete(p.Annotations, key)
 			}
 		}
-		p.ManagedFields = cleaned(p)
+		p.ManagedFields = pod.WithoutResizes(p.ManagedFields)
 		return p
 	}
 	annotate(plan.record(at(seconds)))
@@ -111,7 +112,7 @@ func patched(t testing.TB, p *corev1.Pod, patch podPatch) *corev1.Pod {
 }
 
 // checkPlan tells what no plan of sizes may do to a pod.
-func checkPlan(t testing.TB, s *Snapshot, plan *Plan) {
+func checkPlan(t testing.TB, p *corev1.Pod, s *Snapshot, plan *Plan) {
 	t.Helper()
 	if plan.differs() != (plan.Decision == Resize) {
 		t.Errorf("decision %v, differs %v", plan.Decision, plan.differs())
@@ -119,14 +120,14 @@ func checkPlan(t testing.TB, s *Snapshot, plan *Plan) {
 	if plan.Decision != Resize && len(plan.Reasons) == 0 {
 		t.Errorf("decision %v without a reason", plan.Decision)
 	}
-	bounds := s.Table.Profile(ratios.Subject{Labels: s.Pod.Labels, Annotations: s.Pod.Annotations}).Bounds
+	bounds := s.Table.Profile(ratios.Subject{Labels: s.Pod.Labels(), Annotations: s.Pod.Annotations()}).Bounds
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		checkAmount(t, c.Name+" cpu", c.Current.CPU, c.Desired.CPU, bounds.CPU, 1e12)
 		checkAmount(t, c.Name+" memory", c.Current.Memory, c.Desired.Memory, bounds.Memory, 1<<60)
 	}
 	if plan.Decision == Resize {
-		checkPatch(t, s.Pod, plan)
+		checkPatch(t, p, plan)
 	}
 }
 
@@ -195,9 +196,9 @@ type journey struct {
 }
 
 func (j *journey) plan(p *corev1.Pod, table *ratios.Table, nodeType string) *Plan {
-	s := &Snapshot{Pod: p, Table: table, Around: safety.Surroundings{Node: node(nodeType)}}
+	s := &Snapshot{Pod: pod.From(p), Table: table, Around: safety.Surroundings{Node: node(nodeType)}}
 	plan := j.planner.Plan(s)
-	checkPlan(j, s, plan)
+	checkPlan(j, p, s, plan)
 	return plan
 }
 
@@ -241,11 +242,11 @@ func (j *journey) compare(plan, fresh *Plan) {
 
 // restore gives the pod back what it was created with.
 func (j *journey) restore(table *ratios.Table, nodeType string) {
-	s := &Snapshot{Pod: j.now, Table: table, Around: safety.Surroundings{Node: node(nodeType)}, Restore: true}
+	s := &Snapshot{Pod: pod.From(j.now), Table: table, Around: safety.Surroundings{Node: node(nodeType)}, Restore: true}
 	plan := j.planner.Plan(s)
 	p := carriedOut(j, j.now, plan, j.seconds+10)
 	if plan.awaits { // A memory limit was lowered: the record goes once the node has done so.
-		s.Pod = p
+		s.Pod = pod.From(p)
 		plan = j.planner.Plan(s)
 		p = carriedOut(j, p, plan, j.seconds+20)
 	}
@@ -259,7 +260,7 @@ func (j *journey) restore(table *ratios.Table, nodeType string) {
 	if !equality.Semantic.DeepEqual(p.Spec, j.created.Spec) || len(p.Annotations) > 0 {
 		j.Errorf("restored, it has %v and %v", p.Annotations, p.Spec.Containers)
 	}
-	if h := historyOf(p); h.anybody {
+	if h := pod.From(p); h.AnybodyResized() {
 		j.Errorf("restored, its history is %+v", h)
 	}
 }

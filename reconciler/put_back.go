@@ -5,6 +5,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -18,16 +19,16 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 	}
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		back, status := c.Current, c.status(s.Pod)
+		back := c.Current
 		if now.code == contract.ResizeInfeasible {
-			back = allocated(c.Current, status)
-		} else if has := inForce(c.Current, status); has.Memory.Limit > c.Current.Memory.Limit {
+			back = c.of.Allocated()
+		} else if has := c.of.InForce(); has.Memory.Limit > c.Current.Memory.Limit {
 			// The kubelet does not get past a memory limit that is below what
 			// the container uses.
 			back.Memory = has.Memory
 		}
 		for _, r := range measures {
-			if c.standings[r.index].ours() {
+			if c.standings[r.index].Ours() {
 				*r.of(&c.Desired) = *r.of(&back)
 			}
 		}
@@ -56,8 +57,8 @@ func toRecord(s *Snapshot, now progress) string {
 	if now.code != contract.ResizeInfeasible || message == "" || s.Around.Node == nil {
 		return ""
 	}
-	said := answer{s.Now, machineOf(s.Around.Node), message}
-	if before, ok := parseAnswer(s.Pod.Annotations[contract.Infeasible]); ok && before.machine == said.machine && before.message == said.message && s.Now.Sub(before.at).Abs() < time.Hour {
+	said := pod.Answer{At: s.Now, Machine: machineOf(s.Around.Node), Message: message}
+	if before := s.Pod.Answer(); before != nil && before.Machine == said.Machine && before.Message == said.Message && s.Now.Sub(before.At).Abs() < time.Hour {
 		return ""
 	}
 	return said.String()

@@ -190,8 +190,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	}
 	for _, k := range r.pods.Pods(metav1.NamespaceAll).List() {
 		// Before any pod is planned: what one of them found out is for all of its node.
-		pod := k.withoutAmounts()
-		r.answers.hear(pod, r.node(pod))
+		r.answers.hear(k, r.node(k))
 	}
 	close(r.filled)
 	r.ticked()
@@ -211,8 +210,8 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	for {
 		// They may have come or changed before the watches began.
 		if now, known := r.rules(); known && now != before {
+			r.enqueueAffected(before, now)
 			before = now
-			r.enqueueAffected(now)
 		}
 		select {
 		case <-ratiosChanged:
@@ -268,8 +267,8 @@ func (r *Reconciler) pruneHolds(ctx context.Context) {
 
 // exists tells whether the pod of a hold is there.
 func (r *Reconciler) exists(scope hold.Scope) bool {
-	pod, err := r.pods.Pods(scope.Namespace).Get(scope.Pod)
-	return err == nil && pod.UID == scope.UID
+	found := r.pods.Pods(scope.Namespace).Get(scope.Pod)
+	return found != nil && found.UID == scope.UID
 }
 
 func (r *Reconciler) ticked() { r.progress.Store(r.clock.Now().UnixNano()) }

@@ -14,14 +14,6 @@ import (
 // record notes that an original is to be written.
 func (c *ContainerPlan) record(which contract.Original) { c.unrecorded |= 1 << which }
 
-// takeOver notes that an original that another wrote rightly is to be ours, before nothing
-// proves any more that it is right.
-func (c *ContainerPlan) takeOver(which contract.Original, writer string) {
-	if writer != "" && writer != contract.FieldManager {
-		c.takesOver |= 1 << which
-	}
-}
-
 // unrecorded are the annotations that are to be there before sizes change: originals that
 // the pod lacks, or that are wrong, with what was adopted where they come from that,
 // and whose originals count; nil if there are none.
@@ -38,7 +30,7 @@ func (p *Plan) unrecorded(now time.Time) map[string]*string {
 		for _, which := range contract.Originals {
 			amount, text := amountOf(&c.Original, which)
 			if amount != 0 && c.takesOver&^c.unrecorded&(1<<which) != 0 {
-				set(which.Key(c.Name), inOtherWords(which, amount, p.annotations[which.Key(c.Name)]))
+				set(which.Key(c.Name), inOtherWords(which, amount, c.of.TextOf(which)))
 			}
 			if amount == 0 || c.unrecorded&(1<<which) == 0 {
 				continue

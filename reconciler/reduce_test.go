@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // roomFor is a node of a type that can allocate so much.
@@ -34,46 +35,46 @@ func TestWhatCanBeResizedIsResized(t *testing.T) {
 		left     string
 		sizes    string
 	}{
-		{name: "memory without room does not keep cpu from shrinking", pod: pod(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "1", more, "1Gi")), node: roomFor("n4", "2", "800Mi"),
+		{name: "memory without room does not keep cpu from shrinking", pod: podWith(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "1", more, "1Gi")), node: roomFor("n4", "2", "800Mi"),
 			decision: Resize, reason: contract.NodeCapacity, left: "without container app: memory", sizes: "app 800m/0 512Mi/0"},
-		{name: "cpu without room does not keep memory from growing", pod: pod(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "2", more, "1Gi")), node: roomFor("n2d", "1500m", "4Gi"),
+		{name: "cpu without room does not keep memory from growing", pod: podWith(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "2", more, "1Gi")), node: roomFor("n2d", "1500m", "4Gi"),
 			decision: Resize, reason: contract.NodeCapacity, left: "without container app: cpu", sizes: "app 1/0 1Gi/0"},
-		{name: "what shrinks is done while what grows waits", pod: pod(amounts{"1", "", "", ""}, asResized, withSecond(amounts{"4", "", "", ""}), managedBy(resizeOf(10, "app", "second")), annotated("original-cpu.app", "2", "original-cpu.second", "2")), node: roomFor("n2d", "3", "4Gi"),
+		{name: "what shrinks is done while what grows waits", pod: podWith(amounts{"1", "", "", ""}, asResized, withSecond(amounts{"4", "", "", ""}), managedBy(resizeOf(10, "app", "second")), annotated("original-cpu.app", "2", "original-cpu.second", "2")), node: roomFor("n2d", "3", "4Gi"),
 			decision: Resize, reason: contract.NodeCapacity, left: "without container app: cpu", sizes: "app 1/0 0/0, second 2/0 0/0"},
-		{name: "all of it waits where all of it grows", pod: pod(amounts{"1", "", "", ""}, asCreated), node: roomFor("slow", "1100m", "4Gi"),
+		{name: "all of it waits where all of it grows", pod: podWith(amounts{"1", "", "", ""}, asCreated), node: roomFor("slow", "1100m", "4Gi"),
 			decision: Skip, reason: contract.NodeCapacity, sizes: "app 1/0 0/0"},
-		{name: "under pressure nothing grows, and the rest shrinks", pod: pod(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "1", more, "1Gi")), node: pressed(roomFor("n4", "8", "8Gi")),
+		{name: "under pressure nothing grows, and the rest shrinks", pod: podWith(amounts{"1", "", "512Mi", ""}, asResized, annotated("original-cpu.app", "1", more, "1Gi")), node: pressed(roomFor("n4", "8", "8Gi")),
 			decision: Resize, reason: contract.NodePressure, left: "without container app: memory", sizes: "app 800m/0 512Mi/0"},
-		{name: "a resource of a Guaranteed pod stays as a whole", pod: pod(amounts{"1", "1", "512Mi", "512Mi"}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", more, "1Gi", "original-memory-limit.app", "1Gi")), node: roomFor("n4", "2", "800Mi"),
+		{name: "a resource of a Guaranteed pod stays as a whole", pod: podWith(amounts{"1", "1", "512Mi", "512Mi"}, asResized, annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", more, "1Gi", "original-memory-limit.app", "1Gi")), node: roomFor("n4", "2", "800Mi"),
 			decision: Resize, reason: contract.NodeCapacity, left: "without container app: memory", sizes: "app 800m/800m 512Mi/512Mi"},
-		{name: "what waits at the node does not keep the rest from shrinking", pod: pod(amounts{"1", "", "1Gi", ""}, asResized, said(corev1.PodResizePending, "Deferred", 5, 20), annotated("original-cpu.app", "2", more, "512Mi")), node: roomFor("n2d", "8", "8Gi"),
+		{name: "what waits at the node does not keep the rest from shrinking", pod: podWith(amounts{"1", "", "1Gi", ""}, asResized, said(corev1.PodResizePending, "Deferred", 5, 20), annotated("original-cpu.app", "2", more, "512Mi")), node: roomFor("n2d", "8", "8Gi"),
 			decision: Resize, reason: contract.ResizeDeferred, left: "without container app: cpu", sizes: "app 1/0 512Mi/0"},
-		{name: "nothing is tried while a resize is in progress", pod: pod(amounts{"1", "", "1Gi", ""}, asResized, said(corev1.PodResizeInProgress, "", 5, 20), annotated("original-cpu.app", "2", more, "512Mi")), node: roomFor("n2d", "8", "8Gi"),
+		{name: "nothing is tried while a resize is in progress", pod: podWith(amounts{"1", "", "1Gi", ""}, asResized, said(corev1.PodResizeInProgress, "", 5, 20), annotated("original-cpu.app", "2", more, "512Mi")), node: roomFor("n2d", "8", "8Gi"),
 			decision: Skip, reason: contract.ResizeInProgress, sizes: "app 1/0 1Gi/0"},
-		{name: "under the static CPU manager the memory of a Guaranteed pod is sized", pod: pod(guaranteed, asCreated), node: roomFor("big", "8", "8Gi"),
+		{name: "under the static CPU manager the memory of a Guaranteed pod is sized", pod: podWith(guaranteed, asCreated), node: roomFor("big", "8", "8Gi"),
 			around:   func(s *Snapshot) { s.Around.Infeasible = []string{staticCPU} },
 			decision: Resize, reason: contract.ResizeInfeasible, left: "without container app: cpu", sizes: "app 1/1 512Mi/512Mi"},
-		{name: "and cpu alone is not tried", pod: pod(guaranteed, asCreated), node: roomFor("n4", "8", "8Gi"),
+		{name: "and cpu alone is not tried", pod: podWith(guaranteed, asCreated), node: roomFor("n4", "8", "8Gi"),
 			around:   func(s *Snapshot) { s.Around.Infeasible = []string{staticCPU} },
 			decision: Skip, reason: contract.ResizeInfeasible, sizes: "app 1/1 1Gi/1Gi"},
-		{name: "nor anything under a kubelet of 1.33", pod: pod(guaranteed, asCreated), node: roomFor("big", "8", "8Gi"),
+		{name: "nor anything under a kubelet of 1.33", pod: podWith(guaranteed, asCreated), node: roomFor("big", "8", "8Gi"),
 			around: func(s *Snapshot) {
 				s.Around.Infeasible = []string{"Resize is infeasible for Guaranteed Pods alongside CPU Manager static policy"}
 			},
 			decision: Skip, reason: contract.ResizeInfeasible, sizes: "app 1/1 1Gi/1Gi"},
-		{name: "a Burstable pod is no matter of the CPU manager", pod: pod(burstable, asCreated), node: roomFor("n4", "8", "8Gi"),
+		{name: "a Burstable pod is no matter of the CPU manager", pod: podWith(burstable, asCreated), node: roomFor("n4", "8", "8Gi"),
 			around:   func(s *Snapshot) { s.Around.Infeasible = []string{staticCPU} },
 			decision: Resize, sizes: "app 800m/1600m 1Gi/2Gi"},
-		{name: "a critical pod has to fit as a whole even if it shrinks", pod: pod(amounts{"1", "", "1Gi", ""}, asCreated, priority(2_000_000_000)), node: roomFor("n4", "8", "512Mi"),
+		{name: "a critical pod has to fit as a whole even if it shrinks", pod: podWith(amounts{"1", "", "1Gi", ""}, asCreated, priority(2_000_000_000)), node: roomFor("n4", "8", "512Mi"),
 			decision: Skip, reason: contract.NodeCapacity, sizes: "app 1/0 1Gi/0"},
-		{name: "and is resized where it does", pod: pod(amounts{"1", "", "1Gi", ""}, asCreated, priority(2_000_001_000)), node: roomFor("n4", "8", "2Gi"),
+		{name: "and is resized where it does", pod: podWith(amounts{"1", "", "1Gi", ""}, asCreated, priority(2_000_001_000)), node: roomFor("n4", "8", "2Gi"),
 			decision: Resize, sizes: "app 800m/0 1Gi/0"},
-		{name: "other pods need no room to shrink", pod: pod(amounts{"1", "", "1Gi", ""}, asCreated, priority(1_999_999_999)), node: roomFor("n4", "8", "512Mi"),
+		{name: "other pods need no room to shrink", pod: podWith(amounts{"1", "", "1Gi", ""}, asCreated, priority(1_999_999_999)), node: roomFor("n4", "8", "512Mi"),
 			decision: Resize, sizes: "app 800m/0 1Gi/0"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := snapshotOf(t, trimPod(tc.pod), tc.node)
-			s.Pod.Status.QOSClass = classOf(tc.pod)
+			tc.pod.Status.QOSClass = classOf(tc.pod)
+			s := snapshotOf(t, tc.pod, tc.node)
 			if tc.around != nil {
 				tc.around(s)
 			}
@@ -93,16 +94,16 @@ func TestWhatCanBeResizedIsResized(t *testing.T) {
 			if got := sizesOf(done); got != tc.sizes {
 				t.Errorf("%s, want %s", got, tc.sizes)
 			}
-			checkPatch(t, s.Pod, plan)
+			checkPatch(t, tc.pod, plan)
 			if plan.Decision != Resize || tc.reason == "" {
 				return
 			}
 			// What is left out is not recorded as applied, and is all that is left.
-			done = carriedOut(t, s.Pod, plan, 40)
+			done = carriedOut(t, tc.pod, plan, 40)
 			if _, ok := done.Annotations[contract.AppliedInstanceType]; ok {
 				t.Error("recorded as applied")
 			}
-			s.Pod = done
+			s.Pod = pod.From(done)
 			if again := planner.Plan(s); again.Decision != Skip || again.Reasons[0].Code != tc.reason || again.pending() {
 				t.Errorf("done, and planned again: %v because of %v", again.Decision, again.Reasons)
 			}
@@ -124,7 +125,7 @@ func TestMemoryLimitsShrinkByTheKubeletsVersion(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			n := node("big")
 			n.Status.NodeInfo.KubeletVersion = version
-			s := snapshotOf(t, pod(burstable, asCreated), n)
+			s := snapshotOf(t, podWith(burstable, asCreated), n)
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			plan := planner.Plan(s)
 			if got := plan.Containers[0].Desired.Memory; (got.Limit == gi) != shrinks || got.Request != gi/2 {
@@ -136,7 +137,7 @@ func TestMemoryLimitsShrinkByTheKubeletsVersion(t *testing.T) {
 			}
 		})
 	}
-	if planner := (&Planner{OwnerKinds: DefaultOwnerKinds}); planner.Imagine(pod(burstable), "big", table(t)).Containers[0].Desired.Memory.Limit != gi {
+	if planner := (&Planner{OwnerKinds: DefaultOwnerKinds}); planner.Imagine(pod.Imagined(podWith(burstable)), "big", table(t)).Containers[0].Desired.Memory.Limit != gi {
 		t.Error("on a node that is only imagined, it does not shrink")
 	}
 }

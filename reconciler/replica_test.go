@@ -84,7 +84,7 @@ func (s *replicas) create(t *testing.T, n *corev1.Node, name string) {
 		},
 		Spec: corev1.PodSpec{
 			NodeName: n.Name, AutomountServiceAccountToken: &no,
-			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: amounts{"100m", "", "64Mi", ""}.requirements()}},
+			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: amounts{"100m", "", "64Mi", ""}.Requirements()}},
 		},
 	}
 	localcluster.Eventually(t, "the namespace's ServiceAccount", func() error {

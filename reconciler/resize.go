@@ -2,15 +2,12 @@ package reconciler
 
 import (
 	"reflect"
-	"slices"
 	"time"
-	"unique"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -66,87 +63,42 @@ type ResizedContainer struct {
 
 // ResizeOf tells what was done to a pod, which these workloads made, the narrowest first;
 // nil if it was never sized.
-func ResizeOf(pod *corev1.Pod, workloads ...safety.Workload) *Resized {
-	if !sized(pod) {
+func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
+	if !of.Sized() {
 		return nil
 	}
-	h := historyOf(pod)
-	r := &Resized{Pod: nameOf(pod), UID: pod.UID, Node: pod.Spec.NodeName, NodeType: lasting(pod.Annotations[contract.AppliedInstanceType])}
+	nodeType, _ := of.Applied()
+	r := &Resized{Pod: of.NamespacedName(), UID: of.UID, Node: of.Node(), NodeType: nodeType, Applied: of.AppliedAt()}
 	if top := len(workloads) - 1; top >= 0 {
-		r.Workload = safety.Workload{Kind: lasting(workloads[top].Kind), Name: lasting(workloads[top].Name)}
+		r.Workload = workloads[top]
 	}
-	// What cannot be read is as good as not there.
-	if at, err := time.Parse(time.RFC3339, pod.Annotations[contract.AppliedAt]); err == nil {
-		r.Applied = at.UTC()
-	}
-	r.State, r.Message = resizeState(pod)
-	from := newOriginals(pod.Annotations, &h)
-	for i := range pod.Spec.Containers {
-		r.add(&pod.Spec.Containers[i], i, pod.Status.ContainerStatuses, from, false)
-	}
-	for i := range pod.Spec.InitContainers {
-		if c := &pod.Spec.InitContainers[i]; safety.IsSidecar(c) {
-			r.add(c, len(pod.Spec.Containers)+i, pod.Status.InitContainerStatuses, from, true)
+	r.State, r.Message = resizeState(of)
+	for i := range of.Containers {
+		c := &of.Containers[i]
+		if !c.Recorded() || c.Init() && !c.Sidecar() {
+			continue
 		}
+		resized := ResizedContainer{Name: c.Name(), Original: c.Original, Spec: c.Spec, Sidecar: c.Sidecar()}
+		resized.Actual, resized.Told = c.Running()
+		r.Containers = append(r.Containers, resized)
 	}
 	return r
 }
 
-// lasting is the text in memory of its own, which pods share: a cached pod's is part
-// of a larger one, that would be kept for as long.
-func lasting(text string) string { return unique.Make(text).Value() }
-
-// sized reports whether the pod was ever sized, if only in part: then nothing was
-// applied yet.
-func sized(pod *corev1.Pod) bool {
-	if _, ok := pod.Annotations[contract.AppliedInstanceType]; ok {
-		return true
-	}
-	return slices.ContainsFunc(pod.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == contract.FieldManager && m.Subresource == resizeSubresource
-	}) && marked(pod)
-}
-
 // resizeState tells how far the node is.
-func resizeState(pod *corev1.Pod) (ResizeState, string) {
-	said := says(pod)
-	switch said.code {
-	case contract.ResizeInProgress:
-		return InProgress, said.message
-	case contract.ResizeDeferred:
-		return Deferred, said.message
-	case contract.ResizeInfeasible:
-		return Infeasible, said.message
-	case contract.ResizeError:
-		return Failed, said.message
+func resizeState(of *pod.Pod) (ResizeState, string) {
+	if said := says(of); said != nil {
+		return states[said.Code], said.Message
 	}
-	if actuated(pod) {
+	if of.Actuated() {
 		return Actuated, ""
 	}
 	return Pending, ""
 }
 
-func (r *Resized) add(c *corev1.Container, index int, statuses []corev1.ContainerStatus, from *originals, sidecar bool) {
-	if !from.has(c.Name) {
-		return
-	}
-	plan := ContainerPlan{Name: c.Name, Current: sizing.FromResources(c.Resources), index: index}
-	from.fill(&plan)
-	resized := ResizedContainer{Name: lasting(c.Name), Original: plan.Original, Spec: plan.Current, Sidecar: sidecar}
-	if s := safety.StatusOf(c.Name, statuses); s != nil && s.Resources != nil {
-		resized.Actual, resized.Told = sizing.FromResources(*s.Resources), true
-	}
-	r.Containers = append(r.Containers, resized)
-}
-
-// has tells whether the pod has an original of the container.
-func (o *originals) has(container string) bool {
-	for which := contract.CPURequest; which <= contract.MemoryLimit; which++ {
-		if _, ok := which.In(o.annotations, container); ok {
-			return true
-		}
-	}
-	return false
+var states = map[contract.Reason]ResizeState{
+	contract.ResizeInProgress: InProgress, contract.ResizeDeferred: Deferred,
+	contract.ResizeInfeasible: Infeasible, contract.ResizeError: Failed,
 }
 
 // same tells whether two say the same; nil is a pod that was never sized.

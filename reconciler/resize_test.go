@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -39,7 +40,7 @@ func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
 		{"what was said of sizes before counts no more", []func(*corev1.Pod){withStatus(small, small), said(pending, "Deferred", 4, 20)}, Actuated, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := ResizeOf(trimPod(pod(small, append(tc.says, sizedForN4, asResized)...)))
+			got := ResizeOf(pod.From(podWith(small, append(tc.says, sizedForN4, asResized)...)))
 			if got == nil || got.State != tc.state || got.Message != tc.message {
 				t.Errorf("got %+v, want %v %q", got, tc.state, tc.message)
 			}
@@ -49,7 +50,7 @@ func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
 
 // sidecarResize is the entry of our resize of proxy.
 var sidecarResize = func() metav1.ManagedFieldsEntry {
-	m := managed(contract.FieldManager, resizeSubresource, 10)
+	m := managed(contract.FieldManager, contract.ResizeSubresource, 10)
 	m.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:initContainers":{` + amountFields("proxy", contract.CPURequest) + `}}}`)
 	return m
 }()
@@ -57,11 +58,11 @@ var sidecarResize = func() metav1.ManagedFieldsEntry {
 func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	small := amounts{"800m", "800m", "1Gi", "1Gi"}
-	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(sidecarResize), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
+	p := podWith(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(sidecarResize), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "without"})
 		p.Spec.InitContainers = []corev1.Container{
-			{Name: "init", Resources: guaranteed.requirements()},
-			{Name: "proxy", RestartPolicy: &always, Resources: amounts{"80m"}.requirements()},
+			{Name: "init", Resources: guaranteed.Requirements()},
+			{Name: "proxy", RestartPolicy: &always, Resources: amounts{"80m"}.Requirements()},
 		}
 	})
 	want := &Resized{
@@ -69,40 +70,40 @@ func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 		Workload: safety.Workload{Kind: "Deployment", Name: "web"},
 		Applied:  time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
 		Containers: []ResizedContainer{
-			{Name: "app", Original: amounts{"1", "1", "1Gi", "1Gi"}.container(), Spec: small.container(), Actual: small.container(), Told: true},
-			{Name: "proxy", Original: amounts{"100m"}.container(), Spec: amounts{"80m"}.container(), Sidecar: true},
+			{Name: "app", Original: amounts{"1", "1", "1Gi", "1Gi"}.Container(), Spec: small.Container(), Actual: small.Container(), Told: true},
+			{Name: "proxy", Original: amounts{"100m"}.Container(), Spec: amounts{"80m"}.Container(), Sidecar: true},
 		},
 	}
 	workloads := []safety.Workload{{Kind: "ReplicaSet", Name: "web-x1"}, {Kind: "Deployment", Name: "web"}}
-	if diff := cmp.Diff(want, ResizeOf(trimPod(p), workloads...)); diff != "" {
+	if diff := cmp.Diff(want, ResizeOf(pod.From(p), workloads...)); diff != "" {
 		t.Error(diff)
 	}
-	if !want.same(ResizeOf(p, workloads...)) {
+	if !want.same(ResizeOf(pod.From(p), workloads...)) {
 		t.Error("it tells something else before it is trimmed")
 	}
 }
 
 func TestWhatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
 	small := amounts{"800m", "", "1Gi", ""}
-	got := ResizeOf(pod(small, asResized, annotated("applied-instance-type", "n4", "applied-at", "yesterday", "original-cpu.app", "much", "original-memory.app", "1Gi")))
+	got := ResizeOf(pod.From(podWith(small, asResized, annotated("applied-instance-type", "n4", "applied-at", "yesterday", "original-cpu.app", "much", "original-memory.app", "1Gi"))))
 	if got == nil || !got.Applied.IsZero() || len(got.Containers) != 1 {
 		t.Fatalf("got %+v", got)
 	}
-	if c := got.Containers[0]; c.Original.CPU.Request != 0 || c.Spec != small.container() || c.Told {
+	if c := got.Containers[0]; c.Original.CPU.Request != 0 || c.Spec != small.Container() || c.Told {
 		t.Errorf("container %+v", c)
 	}
 }
 
 func TestAPodThatWasNeverSizedTellsNothing(t *testing.T) {
-	if got := ResizeOf(pod(guaranteed, annotated("original-cpu.app", "1"))); got != nil {
+	if got := ResizeOf(pod.From(podWith(guaranteed, annotated("original-cpu.app", "1")))); got != nil {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func BenchmarkResizeOfAPodThatWasNeverSized(b *testing.B) {
-	p := pod(guaranteed)
+	p := podWith(guaranteed)
 	for b.Loop() {
-		if !ResizeOf(p).same(ResizeOf(p)) {
+		if !ResizeOf(pod.From(p)).same(ResizeOf(pod.From(p))) {
 			b.Fatal("it has changed")
 		}
 	}
@@ -110,9 +111,9 @@ func BenchmarkResizeOfAPodThatWasNeverSized(b *testing.B) {
 
 func BenchmarkResizeOf(b *testing.B) {
 	small := amounts{"800m", "800m", "1Gi", "1Gi"}
-	p := pod(small, withStatus(small, small), sizedForN4, sizedAt, asResized)
+	p := podWith(small, withStatus(small, small), sizedForN4, sizedAt, asResized)
 	for b.Loop() {
-		if !ResizeOf(p).same(ResizeOf(p)) {
+		if !ResizeOf(pod.From(p)).same(ResizeOf(pod.From(p))) {
 			b.Fatal("it has changed")
 		}
 	}

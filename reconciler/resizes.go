@@ -7,10 +7,11 @@ import (
 	"iter"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // ResizeQuery says which resizes are asked for: those that all of it selects.
@@ -54,12 +55,11 @@ func (r *Reconciler) Resizes(ctx context.Context, q ResizeQuery) (iter.Seq2[*Res
 				yield(nil, err)
 				return
 			}
-			namespace := k.namespace.Value()
+			namespace := k.Namespace()
 			if namespace == asked && !sees {
 				continue
 			}
-			pod := k.pod()
-			if !sized(pod) || !q.Selector.Matches(labels.Set(pod.Labels)) {
+			if !k.Sized() || !q.Selector.Matches(k.Labels()) {
 				continue
 			}
 			if namespace != asked {
@@ -70,7 +70,7 @@ func (r *Reconciler) Resizes(ctx context.Context, q ResizeQuery) (iter.Seq2[*Res
 				}
 				asked = namespace
 			}
-			if sees && !yield(r.resizeOf(pod), nil) {
+			if sees && !yield(r.resizeOf(k), nil) {
 				return
 			}
 		}
@@ -87,11 +87,11 @@ func (r *Reconciler) ResizeOfPod(name types.NamespacedName) (*Resized, error) {
 	if err := r.cacheReady(); err != nil {
 		return nil, &NotReadyError{CacheNotReady, err}
 	}
-	pod, err := r.pods.Pods(name.Namespace).Get(name.Name)
-	if err != nil {
+	found := r.pods.Pods(name.Namespace).Get(name.Name)
+	if found == nil {
 		return nil, &PodNotFoundError{name}
 	}
-	if resize := r.resizeOf(pod); resize != nil {
+	if resize := r.resizeOf(found); resize != nil {
 		return resize, nil
 	}
 	return nil, &NotResizedError{name}
@@ -127,11 +127,11 @@ func (r *Reconciler) WatchResizes(changed func(before, now *Resized)) (ready fun
 			tell(obj, nil)
 		},
 	})
-	r.retell = append(r.retell, func(pod types.NamespacedName) {
+	r.retell = append(r.retell, func(name types.NamespacedName) {
 		one.Lock()
 		defer one.Unlock()
-		if k := r.pods.Pods(pod.Namespace).Find(pod.Name); k != nil {
-			if now := r.resizeOf(k.pod()); now != nil {
+		if found := r.pods.Pods(name.Namespace).Get(name.Name); found != nil {
+			if now := r.resizeOf(found); now != nil {
 				changed(now, now)
 			}
 		}
@@ -154,16 +154,16 @@ func (r *Reconciler) WatchResizes(changed func(before, now *Resized)) (ready fun
 
 // resizeOfObject is resizeOf for what an informer has, nil if that is no pod.
 func (r *Reconciler) resizeOfObject(obj any) *Resized {
-	if pod := podOf(obj); pod != nil {
-		return r.resizeOf(pod)
+	if of, ok := obj.(*pod.Pod); ok {
+		return r.resizeOf(of)
 	}
 	return nil
 }
 
 // resizeOf is ResizeOf by what is known of the pod's workloads.
-func (r *Reconciler) resizeOf(pod *corev1.Pod) *Resized {
-	if !sized(pod) {
+func (r *Reconciler) resizeOf(of *pod.Pod) *Resized {
+	if !of.Sized() {
 		return nil
 	}
-	return ResizeOf(pod, r.owners.Chain(nil, pod)...)
+	return ResizeOf(of, r.owners.Chain(nil, of)...)
 }

@@ -18,12 +18,12 @@ func sizedShop(t *testing.T) *Reconciler {
 		return func(p *corev1.Pod) { p.Labels = map[string]string{"app": app} }
 	}
 	return filled(t, []*corev1.Pod{
-		pod(guaranteed, named("shop", "web", "a"), labelled("web"), sizedForN4),
-		pod(guaranteed, named("shop", "cart", "a"), labelled("cart"), sizedForN4),
-		pod(guaranteed, named("shop", "new", "a"), labelled("web")),
-		pod(guaranteed, named("bank", "teller", "a"), labelled("web"), sizedForN4),
-		pod(guaranteed, named("bank", "ledger", "a"), labelled("ledger"), sizedForN4),
-		pod(guaranteed, named("inn", "new", "a")),
+		podWith(guaranteed, named("shop", "web", "a"), labelled("web"), sizedForN4),
+		podWith(guaranteed, named("shop", "cart", "a"), labelled("cart"), sizedForN4),
+		podWith(guaranteed, named("shop", "new", "a"), labelled("web")),
+		podWith(guaranteed, named("bank", "teller", "a"), labelled("web"), sizedForN4),
+		podWith(guaranteed, named("bank", "ledger", "a"), labelled("ledger"), sizedForN4),
+		podWith(guaranteed, named("inn", "new", "a")),
 	}, nil)
 }
 

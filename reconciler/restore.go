@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -17,20 +16,20 @@ import (
 // us. What the pod asks for itself (to be skipped) or who owns it does not
 // matter: its originals are only what it was created with. It gives back what it can,
 // and where that is not everything, keeps the record of all.
-func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
+func (p *Planner) restore(plan *Plan, s *Snapshot) *Plan {
 	plan.kind = restore
 	asked := *s
 	asked.Around.Infeasible = nil // What a person asked for is tried.
 	s = &asked
 	switch {
-	case s.Pod.DeletionTimestamp != nil:
+	case s.Pod.Terminating():
 		return plan.skip(&safety.Veto{Reason: contract.Terminating, Message: "the pod is being deleted"})
-	case safety.Finished(s.Pod):
+	case s.Pod.Finished():
 		return plan.skip(&safety.Veto{Reason: contract.Finished, Message: "the pod has ended, and nothing of it can be resized"})
-	case !h.anybody && !marked(s.Pod) && !h.cut:
+	case !s.Pod.AnybodyResized() && !s.Pod.Marked() && !s.Pod.RecordCut():
 		return plan.skip(asWritten)
 	}
-	plan.fillOriginals(s.Pod, h)
+	plan.fillOriginals(s.Pod)
 	plan.Reasons = nil // That an annotation is wrong does not matter any more.
 	for i := range plan.Containers {
 		for _, r := range measures {
@@ -39,7 +38,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	}
 	p.holdBack(plan, s)
 	plan.Decision = Align
-	plan.awaitLimits(s, h)
+	plan.awaitLimits(s)
 	if plan.differs() {
 		plan.Decision = Resize
 		if veto := plan.agree(s, progress{}); veto != nil {
@@ -51,8 +50,8 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 	if len(plan.Reasons) == 0 {
 		plan.before(contract.Restored, "the pod is to have what its author asked for")
 		// The record does not tell that a pod has that, if it is cut: the originals do.
-		plan.keepOriginals = h.cut
-		if plan.Decision == Align && h.ours.IsZero() && (!marked(s.Pod) || h.cut && onlyOriginals(s.Pod)) {
+		plan.keepOriginals = s.Pod.RecordCut()
+		if plan.Decision == Align && !plan.sized && (!s.Pod.Marked() || s.Pod.RecordCut() && s.Pod.OnlyOriginals()) {
 			return plan.skip(asWritten)
 		}
 		return plan
@@ -70,11 +69,11 @@ func (p *Planner) restore(plan *Plan, s *Snapshot, h *history) *Plan {
 // awaitLimits has a restore keep the record until the node has lowered the memory limits
 // that it lowers: the kubelet does not where more is used, and gives back nothing else of
 // the pod as long.
-func (p *Plan) awaitLimits(s *Snapshot, h *history) {
-	now := s.progress(h)
+func (p *Plan) awaitLimits(s *Snapshot) {
+	now := s.progress()
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		has := inForce(c.Current, c.status(s.Pod)).Memory.Limit
+		has := c.of.InForce().Memory.Limit
 		if c.Desired.Memory.Limit >= max(has, c.Current.Memory.Limit) {
 			continue
 		}
@@ -97,52 +96,22 @@ func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {
 	switch {
 	case present.Request == 0, known && original == present:
 		// Whoever set it: it is what its author asked for.
-	case s.claim == scales, s.claim == theirs && known && override:
+	case s.Claim == pod.Scales, s.Claim == pod.Theirs && known && override:
 		*r.of(&c.Desired) = original
-	case s.claim == theirs, s.claim == lost:
+	case s.Claim == pod.Theirs, s.Claim == pod.Lost:
 		p.explainStays(c, r)
-	case s.claim == limitStays:
+	case s.Claim == pod.LimitStays:
 		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, which came after the author, or whose original got lost", c.Name, r.name))
 		if present.Request != present.Limit { // What is equal keeps the QoS class.
-			*r.of(&c.Desired) = s.settle(r, present, original)
+			*r.of(&c.Desired) = settle(*s, r, present, original)
 		}
 	}
 }
 
 // removes reports whether a whole restore removes the annotation.
 func (p *Plan) removes(key string) bool {
-	if p.keepOriginals && strings.HasPrefix(key, contract.OriginalPrefix) {
+	if p.keepOriginals && contract.IsOriginal(key) {
 		return false
 	}
-	return ours(key)
-}
-
-// onlyOriginals reports whether originals are all annotations of ours that a pod has.
-func onlyOriginals(pod *corev1.Pod) bool {
-	for key := range pod.Annotations {
-		if ours(key) && !strings.HasPrefix(key, contract.OriginalPrefix) {
-			return false
-		}
-	}
-	return true
-}
-
-// marked tells whether the pod has annotations of ours; that it is to be skipped
-// is not one of these.
-func marked(pod *corev1.Pod) bool {
-	for key := range pod.Annotations {
-		if ours(key) {
-			return true
-		}
-	}
-	return false
-}
-
-// ours tells whether the reconciler writes the annotation.
-func ours(key string) bool {
-	switch key {
-	case contract.AppliedInstanceType, contract.AppliedAt, contract.AdoptedAt, contract.OriginalsBy, contract.Infeasible:
-		return true
-	}
-	return strings.HasPrefix(key, contract.OriginalPrefix) || strings.HasPrefix(key, contract.AdoptedPrefix)
+	return contract.Ours(key)
 }

@@ -45,7 +45,7 @@ func (s *apiServer) restoresHeld(t *testing.T) {
 	probe := s.pod(t, amounts{"100m", "", "1Gi", ""}, labelled)
 	localcluster.Eventually(t, "the policy to be in force", func() error {
 		got, err := s.client.CoreV1().Pods(probe.Namespace).Patch(t.Context(), probe.Name, types.StrategicMergePatchType,
-			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"2"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, resizeSubresource)
+			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"2"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, contract.ResizeSubresource)
 		if err == nil && got.Spec.Containers[0].Resources.Requests.Cpu().String() != "900m" {
 			err = errConflict
 		}

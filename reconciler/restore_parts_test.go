@@ -17,7 +17,7 @@ import (
 func withSecond(sizes amounts) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		second := p.Spec.Containers[0]
-		second.Name, second.Resources = "second", sizes.requirements()
+		second.Name, second.Resources = "second", sizes.Requirements()
 		p.Spec.Containers = append(p.Spec.Containers, second)
 	}
 }
@@ -29,7 +29,7 @@ const others = "they"
 func (s *apiServer) set(t *testing.T, p *corev1.Pod, container, list, resource, to string) *corev1.Pod {
 	t.Helper()
 	body := fmt.Sprintf(`{"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, container, list, resource, to)
-	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.StrategicMergePatchType, []byte(body), metav1.PatchOptions{FieldManager: others}, resizeSubresource)
+	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.StrategicMergePatchType, []byte(body), metav1.PatchOptions{FieldManager: others}, contract.ResizeSubresource)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func (s *apiServer) apply(t *testing.T, p *corev1.Pod, to string) *corev1.Pod {
 	t.Helper()
 	force := true
 	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, p.Name, "app", "requests", "cpu", to)
-	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: others, Force: &force}, resizeSubresource)
+	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: others, Force: &force}, contract.ResizeSubresource)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 // to the snapshot.
 func (s *apiServer) planAs(t *testing.T, p *corev1.Pod, nodeType string, changes ...func(*Planner, *Snapshot)) *Plan {
 	t.Helper()
-	owned := trimPod(p)
+	owned := p
 	controller := true
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
 	planner, snapshot := Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}, snapshotOf(t, owned, node(nodeType))
@@ -63,7 +63,7 @@ func (s *apiServer) resizeAs(t *testing.T, p *corev1.Pod, manager string, to amo
 	t.Helper()
 	s.nextSecond(t)
 	p = s.get(t, p)
-	p.Spec.Containers[0].Resources = to.requirements()
+	p.Spec.Containers[0].Resources = to.Requirements()
 	p, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, p, metav1.UpdateOptions{FieldManager: manager})
 	if err != nil {
 		t.Fatal(err)
@@ -394,7 +394,7 @@ func (s *apiServer) longNames(t *testing.T) {
 		for i, name := range names {
 			c := template
 			c.Name = name
-			c.Resources = amounts{fmt.Sprint(i + 1), fmt.Sprint(i + 1), "1Gi", "1Gi"}.requirements()
+			c.Resources = amounts{fmt.Sprint(i + 1), fmt.Sprint(i + 1), "1Gi", "1Gi"}.Requirements()
 			p.Spec.Containers = append(p.Spec.Containers, c)
 		}
 	})

@@ -5,11 +5,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
-
-// computeClass is the node selector whose value the configuration's
-// computeClasses match.
-const computeClass = "cloud.google.com/compute-class"
 
 // ruling is what the ratios say of a pod on its node.
 type ruling struct {
@@ -20,22 +17,27 @@ type ruling struct {
 }
 
 // profileOf is what holds for the pod.
-func profileOf(pod *corev1.Pod, table *ratios.Table) *ratios.Profile {
+func profileOf(of *pod.Pod, table *ratios.Table) *ratios.Profile {
 	return table.Profile(ratios.Subject{
-		Labels: pod.Labels, Annotations: pod.Annotations, ComputeClass: pod.Spec.NodeSelector[computeClass],
+		Labels: of.Labels(), Annotations: of.Annotations(), ComputeClass: of.ComputeClass(),
 	})
 }
 
 // NodeTypesOf lists the node types that have a ratio for the pod, in alphabetical
 // order. The caller must not change the slice.
-func NodeTypesOf(pod *corev1.Pod, table *ratios.Table) []string {
-	return profileOf(pod, table).NodeTypes()
+func NodeTypesOf(of *pod.Pod, table *ratios.Table) []string {
+	return profileOf(of, table).NodeTypes()
 }
 
 // rule returns what the table says of the pod. nodeType is taken for that of the
 // node, unless it is empty.
-func (p *Planner) rule(pod *corev1.Pod, node *corev1.Node, nodeType string, table *ratios.Table) ruling {
-	r := ruling{profile: profileOf(pod, table)}
+func (p *Planner) rule(of *pod.Pod, node *corev1.Node, nodeType string, table *ratios.Table) ruling {
+	return p.ruleBy(profileOf(of, table), node, nodeType)
+}
+
+// ruleBy is rule for the pods of a profile.
+func (p *Planner) ruleBy(profile *ratios.Profile, node *corev1.Node, nodeType string) ruling {
+	r := ruling{profile: profile}
 	switch {
 	case nodeType != "":
 		r.NodeType = nodeType

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -30,8 +30,8 @@ type Selection struct {
 
 // selected returns the pods of the selection, ordered by namespace and name. The
 // table decides what a node's type is. The error is that of Sees or ctx.
-func (r *Reconciler) selected(ctx context.Context, of Selection, table *ratios.Table) ([]*keptPod, error) {
-	var pods []*keptPod // Not part of the candidates, which would be held for as long.
+func (r *Reconciler) selected(ctx context.Context, of Selection, table *ratios.Table) ([]*pod.Pod, error) {
+	var pods []*pod.Pod // Not part of the candidates, which would be held for as long.
 	for _, k := range r.candidates(of) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -49,11 +49,11 @@ func (r *Reconciler) selected(ctx context.Context, of Selection, table *ratios.T
 
 // candidates are pods among which those of the selection are, as few as indexes
 // tell.
-func (r *Reconciler) candidates(of Selection) []*keptPod {
+func (r *Reconciler) candidates(of Selection) []*pod.Pod {
 	switch {
 	case of.Namespace != "" && of.Pod != "":
-		if k := r.pods.Pods(of.Namespace).Find(of.Pod); k != nil {
-			return []*keptPod{k}
+		if k := r.pods.Pods(of.Namespace).Get(of.Pod); k != nil {
+			return []*pod.Pod{k}
 		}
 		return nil
 	case of.Node != "":
@@ -62,38 +62,33 @@ func (r *Reconciler) candidates(of Selection) []*keptPod {
 	return r.pods.Pods(of.Namespace).List()
 }
 
-// selects puts the pod together only if what is asked for cannot be told otherwise.
-func (r *Reconciler) selects(of *Selection, k *keptPod, table *ratios.Table) bool {
-	if of.Namespace != "" && of.Namespace != k.namespace.Value() ||
-		of.Pod != "" && of.Pod != k.name ||
-		of.Node != "" && of.Node != k.node.Value() {
+func (r *Reconciler) selects(of *Selection, k *pod.Pod, table *ratios.Table) bool {
+	if of.Namespace != "" && of.Namespace != k.Namespace() ||
+		of.Pod != "" && of.Pod != k.Name ||
+		of.Node != "" && of.Node != k.Node() {
 		return false
 	}
-	if of.Workload == (safety.Workload{}) && of.Labels == nil && of.NodeType == "" {
-		return true
-	}
-	pod := k.withoutAmounts()
-	return (of.Workload == safety.Workload{} || slices.Contains(r.owners.Chain(nil, pod), of.Workload)) &&
-		(of.Labels == nil || of.Labels.Matches(labels.Set(pod.Labels))) &&
-		(of.NodeType == "" || of.NodeType == r.typeOf(pod, table))
+	return (of.Workload == safety.Workload{} || slices.Contains(r.owners.Chain(nil, k), of.Workload)) &&
+		(of.Labels == nil || of.Labels.Matches(k.Labels())) &&
+		(of.NodeType == "" || of.NodeType == r.typeOf(k, table))
 }
 
 // typeOf is the type of the pod's node; empty if that is not known.
-func (r *Reconciler) typeOf(pod *corev1.Pod, table *ratios.Table) string {
-	ruling := r.Planner.rule(pod, r.node(pod), "", table)
+func (r *Reconciler) typeOf(of *pod.Pod, table *ratios.Table) string {
+	ruling := r.Planner.rule(of, r.node(of), "", table)
 	return ruling.NodeType
 }
 
 // visible keeps the pods, which are ordered by namespace, that may be seen.
-func visible(pods []*keptPod, sees func(namespace string) (bool, error)) ([]*keptPod, error) {
-	var kept []*keptPod
+func visible(pods []*pod.Pod, sees func(namespace string) (bool, error)) ([]*pod.Pod, error) {
+	var kept []*pod.Pod
 	for len(pods) > 0 {
-		namespace := pods[0].namespace
+		namespace := pods[0].Namespace()
 		n := 1
-		for n < len(pods) && pods[n].namespace == namespace {
+		for n < len(pods) && pods[n].Namespace() == namespace {
 			n++
 		}
-		ok, err := sees(namespace.Value())
+		ok, err := sees(namespace)
 		if err != nil {
 			return nil, err
 		}

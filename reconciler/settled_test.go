@@ -13,7 +13,7 @@ func TestWhatBecomesOfOthersSizesIsSaid(t *testing.T) {
 		OverrideExternal: "container app: cpu 1200m/1600m, which they set, is overridden with 800m/1600m",
 		AdoptExternal:    "container app: cpu 1200m/1600m, which they set, is adopted (from now on originally 1500m/2)",
 	} {
-		p := pod(amounts{"1200m", "1600m", "1Gi", ""}, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPULimit),
+		p := podWith(amounts{"1200m", "1600m", "1Gi", ""}, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPULimit),
 			resizeBy("they", 20, contract.CPURequest), managed(contract.FieldManager, "", 11, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
 			annotated("original-cpu.app", "1", "original-cpu-limit.app", "2"))
 		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(snapshotOf(t, p, node("n4")))

@@ -4,16 +4,16 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // Snapshot is all that a plan is made from. Nothing in it is changed.
 type Snapshot struct {
-	Pod *corev1.Pod
+	Pod *pod.Pod
 	// Workloads are what makes the pod, the narrowest first: its controller, what
 	// controls that, and so on.
 	Workloads []safety.Workload
@@ -56,11 +56,11 @@ func (s *Snapshot) imagine(nodeType string) {
 
 // progress is what the node says of the pod's last resize; another node says
 // nothing yet.
-func (s *Snapshot) progress(h *history) progress {
+func (s *Snapshot) progress() progress {
 	if s.NodeType != "" {
 		return progress{}
 	}
-	now := progressOf(s.Pod, h.ours, s.Now)
+	now := progressOf(s.Pod, s.Now)
 	if s.settled && now.code == contract.ResizeInProgress {
 		return progress{}
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -24,33 +25,33 @@ func (r *Reconciler) shared(namespace string) shared {
 }
 
 // snapshot gathers what the plan of a pod is made from.
-func (r *Reconciler) snapshot(pod *corev1.Pod, in rules) *Snapshot {
-	return r.snapshotIn(r.shared(pod.Namespace), pod, in)
+func (r *Reconciler) snapshot(of *pod.Pod, in rules) *Snapshot {
+	return r.snapshotIn(r.shared(of.Namespace()), of, in)
 }
 
-func (r *Reconciler) snapshotIn(around shared, pod *corev1.Pod, in rules) *Snapshot {
-	node, now, workloads := r.node(pod), r.clock.Now(), r.owners.Chain(nil, pod)
-	r.answers.hear(pod, node) // The cache may be ahead of what is told of its changes.
-	infeasible, until := r.answers.of(node, pod, now)
+func (r *Reconciler) snapshotIn(around shared, of *pod.Pod, in rules) *Snapshot {
+	node, now, workloads := r.node(of), r.clock.Now(), r.owners.Chain(nil, of)
+	r.answers.hear(of, node) // The cache may be ahead of what is told of its changes.
+	infeasible, until := r.answers.of(node, of, now)
 	s := &Snapshot{
-		Pod:       pod,
+		Pod:       of,
 		Workloads: workloads,
 		Table:     in.table,
 		Now:       now,
 		Around: safety.Surroundings{
 			Node:        node,
 			Infeasible:  infeasible,
-			Neighbours:  r.usage.neighbours(pod),
+			Neighbours:  r.usage.neighbours(of),
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
-		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return r.autoscalersOf(pod.Namespace, workloads) },
-		VPA:         r.vpas.of(pod.Namespace, workloads),
+		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return r.autoscalersOf(of.Namespace(), workloads) },
+		VPA:         r.vpas.of(of.Namespace(), workloads),
 
 		InfeasibleUntil: until,
 	}
-	s.Refused, _ = r.ledger.refusal(nameOf(pod), pod.UID, now)
-	if h, ok := in.holds.Of(pod.Namespace, pod.Name, pod.UID, workloads...); ok {
+	s.Refused, _ = r.ledger.refusal(of.NamespacedName(), of.UID, now)
+	if h, ok := in.holds.Of(of.Namespace(), of.Name, of.UID, workloads...); ok {
 		switch h.Kind {
 		case hold.Restore:
 			s.Restore = true
@@ -92,11 +93,11 @@ func (r *Reconciler) autoscalersOf(namespace string, workloads []safety.Workload
 }
 
 // node returns the node of a pod, nil if it is not known.
-func (r *Reconciler) node(pod *corev1.Pod) *corev1.Node {
-	if pod.Spec.NodeName == "" {
+func (r *Reconciler) node(of *pod.Pod) *corev1.Node {
+	if of.Node() == "" {
 		return nil
 	}
-	node, err := r.nodes.Get(pod.Spec.NodeName)
+	node, err := r.nodes.Get(of.Node())
 	if err != nil {
 		return nil
 	}

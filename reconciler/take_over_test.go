@@ -10,7 +10,7 @@ import (
 // Another controller has recorded the originals and ended before it resized the pod. Once
 // we have, they are still known.
 func TestOriginalsThatAnotherWroteRightlyAreNotLostByOurResize(t *testing.T) {
-	p := pod(guaranteed, asMadeWith)
+	p := podWith(guaranteed, asMadeWith)
 	annotated("original-cpu.app", "1", "original-memory.app", "1Gi")(p)
 	p.ManagedFields = append(p.ManagedFields, managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
@@ -28,7 +28,7 @@ func TestOriginalsThatAnotherWroteRightlyAreNotLostByOurResize(t *testing.T) {
 // Another controller has recorded the originals and resized the pod, and ended before it
 // said so. Once we have overridden that, they are still known.
 func TestOriginalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
-	p := pod(amounts{"1", "", "1Gi", ""}, asMadeWith)
+	p := podWith(amounts{"1", "", "1Gi", ""}, asMadeWith)
 	annotated("original-cpu.app", "1", "original-memory.app", "1Gi")(p)
 	p.ManagedFields = append(p.ManagedFields, managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
 	p = resizedBy(p, "published", amounts{"700m", "", "1Gi", ""})
@@ -42,7 +42,7 @@ func TestOriginalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
 // There are several ways to write any amount.
 func TestAnOriginalOfOddBytesThatAnotherWroteIsTakenOver(t *testing.T) {
 	for _, memory := range []string{"123456789", "1000000", "1k", "1023", "1Gi"} {
-		p := pod(amounts{"1", "", memory, ""}, asMadeWith)
+		p := podWith(amounts{"1", "", memory, ""}, asMadeWith)
 		has := p.Spec.Containers[0].Resources.Requests.Memory()
 		annotated("original-memory.app", has.String(), "original-cpu.app", "1")(p)
 		p.ManagedFields = append(p.ManagedFields, managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))

@@ -3,9 +3,9 @@ package reconciler
 import (
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -28,19 +28,19 @@ func newUsage() *usage {
 
 // set takes over a pod's state, and returns the node that has more room now than
 // before; empty if none has.
-func (u *usage) set(pod *corev1.Pod) (roomier string) {
-	if pod.Spec.NodeName == "" || safety.Finished(pod) {
-		return u.remove(pod.UID)
+func (u *usage) set(of *pod.Pod) (roomier string) {
+	if of.Node() == "" || of.Finished() {
+		return u.remove(of.UID)
 	}
-	now := podUsage{pod.Spec.NodeName, safety.Requests(pod)}
+	now := podUsage{of.Node(), safety.Requests(of)}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	before := u.pods[pod.UID]
+	before := u.pods[of.UID]
 	if before == now {
 		return ""
 	}
 	u.add(before, -1)
-	u.pods[pod.UID] = now
+	u.pods[of.UID] = now
 	u.add(now, 1)
 	if now.CPU < before.CPU || now.Memory < before.Memory {
 		return now.node
@@ -76,11 +76,11 @@ func (u *usage) add(p podUsage, sign int64) {
 }
 
 // neighbours is what the other pods of a pod's node request.
-func (u *usage) neighbours(pod *corev1.Pod) safety.Usage {
+func (u *usage) neighbours(of *pod.Pod) safety.Usage {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
-	sum := u.nodes[pod.Spec.NodeName]
-	if own, ok := u.pods[pod.UID]; ok && own.node == pod.Spec.NodeName {
+	sum := u.nodes[of.Node()]
+	if own, ok := u.pods[of.UID]; ok && own.node == of.Node() {
 		sum.CPU -= own.CPU
 		sum.Memory -= own.Memory
 	}

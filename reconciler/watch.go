@@ -7,12 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -57,26 +57,27 @@ func (r *Reconciler) watch() error {
 
 // podChanged queues a pod, and those of its node that wait for room.
 func (r *Reconciler) podChanged(old, obj any) {
-	before, pod := podOf(old), podOf(obj)
+	before, _ := old.(*pod.Pod)
+	now, _ := obj.(*pod.Pod)
 	roomier := ""
 	switch {
-	case pod == nil:
+	case now == nil:
 		roomier = r.usage.remove(before.UID)
-		pod = before
-	case before != nil && before.ResourceVersion == pod.ResourceVersion:
+		now = before
+	case before != nil && before.ResourceVersion() == now.ResourceVersion():
 		return // A new list shows what is known already.
 	default:
-		if before != nil && before.UID != pod.UID {
+		if before != nil && before.UID != now.UID {
 			roomier = r.usage.remove(before.UID)
 		}
-		if node := r.usage.set(pod); node != "" {
+		if node := r.usage.set(now); node != "" {
 			roomier = node
 		}
 	}
 	if obj != nil {
-		r.answers.hear(pod, r.node(pod))
+		r.answers.hear(now, r.node(now))
 	}
-	r.enqueue(pod)
+	r.queue.Add(now.NamespacedName())
 	if roomier != "" {
 		r.enqueueHeld(roomier, contract.NodeCapacity)
 	}
@@ -160,15 +161,9 @@ func namespaceOf(objects ...any) string {
 	return ""
 }
 
-func nameOf(pod *corev1.Pod) types.NamespacedName {
-	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
-}
-
-func (r *Reconciler) enqueue(pod *corev1.Pod) { r.queue.Add(nameOf(pod)) }
-
-func (r *Reconciler) enqueueAll(pods []*keptPod) {
-	for _, k := range pods {
-		r.queue.Add(k.namespacedName())
+func (r *Reconciler) enqueueAll(pods []*pod.Pod) {
+	for _, of := range pods {
+		r.queue.Add(of.NamespacedName())
 	}
 }
 
@@ -190,12 +185,17 @@ func (r *Reconciler) enqueueNamespace(namespace string) {
 }
 
 // enqueueAffected queues the pods for which the rules say something else than
-// what they were last planned with, and those that never were.
-func (r *Reconciler) enqueueAffected(now rules) {
-	for _, k := range r.pods.Pods("").List() {
-		name := k.namespacedName()
+// what they were last planned with, and those that never were. Of pods that are not looked
+// at, as nothing has changed for their nodes, both say the same.
+func (r *Reconciler) enqueueAffected(before, now rules) {
+	pods := r.pods.Pods("").List
+	if before.table != nil && before.holds == now.holds && before.table.MatchesAs(now.table) {
+		pods = func() []*pod.Pod { return r.onNodesOtherwise(before.table, now.table) }
+	}
+	for _, k := range pods() {
+		name := k.NamespacedName()
 		before, ok := r.ledger.plannedWith(name)
-		if !ok || r.affected(k.withoutAmounts(), before, now) {
+		if !ok || r.affected(k, before, now) {
 			r.queue.Add(name)
 			continue
 		}
@@ -203,23 +203,45 @@ func (r *Reconciler) enqueueAffected(now rules) {
 	}
 }
 
-func (r *Reconciler) affected(pod *corev1.Pod, before, now rules) bool {
-	if before.holds != now.holds && r.heldOtherwise(pod, before.holds, now.holds) {
+// onNodesOtherwise are the pods of nodes for which two tables say something else, to
+// whatever pod. A pod whose node is not known waits for that.
+func (r *Reconciler) onNodesOtherwise(before, now *ratios.Table) (pods []*pod.Pod) {
+	for _, node := range all(r.nodes.List) {
+		if r.saysOtherwise(node, before, now) {
+			pods = append(pods, r.pods.On(node.Name)...)
+		}
+	}
+	return pods
+}
+
+func (r *Reconciler) saysOtherwise(node *corev1.Node, before, now *ratios.Table) bool {
+	profiles := now.Profiles()
+	for i, profile := range before.Profiles() {
+		a, b := r.Planner.ruleBy(profile, node, ""), r.Planner.ruleBy(profiles[i], node, "")
+		if !a.sizesAs(&b) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reconciler) affected(of *pod.Pod, before, now rules) bool {
+	if before.holds != now.holds && r.heldOtherwise(of, before.holds, now.holds) {
 		return true
 	}
 	if before.table == now.table {
 		return false
 	}
-	node := r.node(pod)
-	a, b := r.Planner.rule(pod, node, "", before.table), r.Planner.rule(pod, node, "", now.table)
+	node := r.node(of)
+	a, b := r.Planner.rule(of, node, "", before.table), r.Planner.rule(of, node, "", now.table)
 	return !a.sizesAs(&b)
 }
 
 // heldOtherwise tells whether holds say something else of a pod than before.
-func (r *Reconciler) heldOtherwise(pod *corev1.Pod, before, now *hold.Table) bool {
-	workloads := r.owners.Chain(make([]safety.Workload, 0, 4), pod) // Few have more.
-	heldBefore, _ := before.Of(pod.Namespace, pod.Name, pod.UID, workloads...)
-	heldNow, _ := now.Of(pod.Namespace, pod.Name, pod.UID, workloads...)
+func (r *Reconciler) heldOtherwise(of *pod.Pod, before, now *hold.Table) bool {
+	workloads := r.owners.Chain(make([]safety.Workload, 0, 4), of) // Few have more.
+	heldBefore, _ := before.Of(of.Namespace(), of.Name, of.UID, workloads...)
+	heldNow, _ := now.Of(of.Namespace(), of.Name, of.UID, workloads...)
 	return heldBefore.Kind != heldNow.Kind
 }
 

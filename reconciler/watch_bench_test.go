@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // BenchmarkAffected is of a change of ratios that touches none of the pods: what it takes
@@ -19,12 +20,12 @@ func BenchmarkAffected(b *testing.B) {
 			holds := &hold.Table{}
 			rulesOf := [...]rules{{r.Ratios.Table(), holds}, {withN4(b, 1.3), holds}}
 			for _, obj := range r.podIndex.List() {
-				pod := podOf(obj)
-				r.ledger.planned(&Plan{Pod: nameOf(pod), UID: pod.UID, Decision: Resize}, rulesOf[0], difference{}, r.clock.Now())
+				of := obj.(*pod.Pod)
+				r.ledger.planned(&Plan{Pod: of.NamespacedName(), UID: of.UID, Decision: Resize}, rulesOf[0], difference{}, r.clock.Now())
 			}
 			b.ReportAllocs()
 			for i := 1; b.Loop(); i++ {
-				r.enqueueAffected(rulesOf[i%2])
+				r.enqueueAffected(rulesOf[(i+1)%2], rulesOf[i%2])
 			}
 			if n := r.queue.Len(); n > 0 {
 				b.Fatalf("%d pods are affected", n)

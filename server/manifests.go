@@ -56,8 +56,7 @@ func (s *planService) PreviewManifest(ctx context.Context, request *workloadresi
 		if nodeTypes[i] = asked; len(asked) == 0 {
 			nodeTypes[i] = reconciler.NodeTypesOf(found.Objects[i].Pod, table)
 		}
-		spec := &found.Objects[i].Pod.Spec
-		containers += len(nodeTypes[i]) * max(1, len(spec.Containers)+len(spec.InitContainers))
+		containers += len(nodeTypes[i]) * max(1, len(found.Objects[i].Pod.Containers))
 	}
 	if containers > mostManifestContainers {
 		return nil, badField("manifest", fmt.Sprintf("comes to %d containers to plan, on each node type anew, more than %d; name fewer node types, or send it in parts", containers, mostManifestContainers))

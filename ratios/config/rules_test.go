@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
 
 // ruled has rules of every kind, their sections in another order than that of
@@ -73,14 +74,14 @@ podLabels: {spot: {"": {baselineNodeType: c3}}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty := map[string]string{"spot": ""}
+	empty := ratiotest.Texts{"spot": ""}
 	for _, tc := range []struct {
 		pod  ratios.Subject
 		want string
 	}{
-		{ratios.Subject{Labels: empty, Annotations: map[string]string{"b": ""}}, "overrides[0] (a)"},
+		{ratios.Subject{Labels: empty, Annotations: ratiotest.Texts{"b": ""}}, "overrides[0] (a)"},
 		{ratios.Subject{Labels: empty}, `podLabels.spot[""]`},
-		{ratios.Subject{Labels: map[string]string{"spot": "true"}}, ""},
+		{ratios.Subject{Labels: ratiotest.Texts{"spot": "true"}}, ""},
 		{ratios.Subject{}, ""},
 	} {
 		if got := table.Profile(tc.pod).Name; got != tc.want {
@@ -98,13 +99,13 @@ func TestEachKindOfRuleComesBeforeTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	annotations := map[string]string{"Example.com/Size": "very large"}
-	labels := map[string]string{"env": "production", "example.com/tier": "web"}
+	annotations := ratiotest.Texts{"Example.com/Size": "very large"}
+	labels := ratiotest.Texts{"env": "production", "example.com/tier": "web"}
 	for _, tc := range []struct {
 		pod  ratios.Subject
 		want string
 	}{
-		{ratios.Subject{Labels: map[string]string{"env": "test"}, Annotations: annotations, ComputeClass: "Balanced"}, "overrides[1] (2)"},
+		{ratios.Subject{Labels: ratiotest.Texts{"env": "test"}, Annotations: annotations, ComputeClass: "Balanced"}, "overrides[1] (2)"},
 		{ratios.Subject{Labels: labels, Annotations: annotations, ComputeClass: "Balanced"}, `podAnnotations["Example.com/Size"]["very large"]`},
 		{ratios.Subject{Labels: labels, ComputeClass: "Balanced"}, `podLabels["example.com/tier"].web`},
 		{ratios.Subject{ComputeClass: "Balanced"}, "computeClasses.Balanced"},

@@ -3,6 +3,7 @@ package contract
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // Prefix begins every annotation key of the contract.
@@ -45,6 +46,22 @@ const (
 	OriginalPrefix = Prefix + "original-"
 	AdoptedPrefix  = Prefix + "adopted-"
 )
+
+// ResizeSubresource is the subresource of pods through which sizes are written.
+const ResizeSubresource = "resize"
+
+// IsOriginal reports whether the key of an annotation is that of an original.
+func IsOriginal(key string) bool { return strings.HasPrefix(key, OriginalPrefix) }
+
+// Ours reports whether the reconciler writes the annotation of the key; Skip is for
+// people.
+func Ours(key string) bool {
+	switch key {
+	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible:
+		return true
+	}
+	return IsOriginal(key) || strings.HasPrefix(key, AdoptedPrefix)
+}
 
 // maxName is how long an annotation's name part may be (the API server's
 // qualified-name rule).

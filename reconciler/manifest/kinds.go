@@ -16,7 +16,7 @@ type maker interface {
 
 // makers are all kinds that make pods, by "apiVersion kind".
 var makers = map[string]func() maker{
-	"v1 Pod":                   func() maker { return &pod{} },
+	"v1 Pod":                   func() maker { return &barePod{} },
 	"v1 ReplicationController": func() maker { return &replicationController{} },
 	"apps/v1 Deployment":       func() maker { return &deployment{} },
 	"apps/v1 ReplicaSet":       func() maker { return &replicaSet{} },
@@ -27,7 +27,7 @@ var makers = map[string]func() maker{
 }
 
 type (
-	pod                   struct{ corev1.Pod }
+	barePod               struct{ corev1.Pod }
 	replicationController struct{ corev1.ReplicationController }
 	deployment            struct{ appsv1.Deployment }
 	replicaSet            struct{ appsv1.ReplicaSet }
@@ -37,7 +37,7 @@ type (
 	cronJob               struct{ batchv1.CronJob }
 )
 
-func (o *pod) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
+func (o *barePod) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
 	return &o.ObjectMeta, &corev1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}, ""
 }
 

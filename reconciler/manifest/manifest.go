@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // Manifest is what a text has.
@@ -25,8 +27,8 @@ type Object struct {
 	Kind, Namespace, Name string
 	// Warnings are what people have to know.
 	Warnings []string
-	// Pod is what it makes, as the API server would create it.
-	Pod *corev1.Pod
+	// Pod is what it makes, as the API server would create it, as if it ran.
+	Pod *pod.Pod
 }
 
 // Read reads objects as YAML or JSON, several apart by ---, and those of Lists. A
@@ -117,18 +119,18 @@ func (r *reader) add(h *header, made maker) error {
 		return fmt.Errorf("%s: spec.template must be set", h)
 	}
 	object := Object{Kind: h.Kind, Namespace: meta.Namespace, Name: h.name()}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+	asMade := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: meta.Namespace, Name: h.name(), Labels: template.Labels, Annotations: template.Annotations, OwnerReferences: template.OwnerReferences,
 	}, Spec: template.Spec}
 	switch {
 	case owner != "":
-		pod.OwnerReferences = controlledBy(owner, h.name())
-	case metav1.GetControllerOfNoCopy(pod) == nil:
-		pod.OwnerReferences = controlledBy(r.ownerKind, h.name())
+		asMade.OwnerReferences = controlledBy(owner, h.name())
+	case metav1.GetControllerOfNoCopy(asMade) == nil:
+		asMade.OwnerReferences = controlledBy(r.ownerKind, h.name())
 		object.Warnings = append(object.Warnings, "a pod without a controller is never resized; it is planned as if it had one of kind "+r.ownerKind)
 	}
-	setDefaults(&pod.Spec)
-	object.Pod = pod
+	setDefaults(&asMade.Spec)
+	object.Pod = pod.Imagined(asMade)
 	r.found.Objects = append(r.found.Objects, object)
 	return nil
 }

@@ -1,16 +1,14 @@
 package manifest
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 const podSpec = `{containers: [{name: app, image: a, resources: {requests: {cpu: 1}}}]}`
@@ -46,11 +44,10 @@ func TestWhatMakesPodsIsTheirControllerAsInACluster(t *testing.T) {
 				t.Fatalf("read %+v", m)
 			}
 			o := m.Objects[0]
-			owner := metav1.GetControllerOf(o.Pod)
-			if o.Kind != tc.kind || o.Namespace != "shop" || o.Name != "web" || len(o.Warnings) > 0 || owner == nil || owner.Kind != tc.owner {
-				t.Errorf("%+v, owner %+v", o, owner)
+			if owner := o.Pod.Controller().Kind; o.Kind != tc.kind || o.Namespace != "shop" || o.Name != "web" || len(o.Warnings) > 0 || owner != tc.owner {
+				t.Errorf("%+v, owner %q", o, owner)
 			}
-			if o.Pod.Labels["app"] != "web" || o.Pod.Annotations["a"] != "b" || len(o.Pod.Spec.Containers) != 1 || o.Pod.Namespace != "shop" {
+			if o.Pod.Labels().Get("app") != "web" || o.Pod.Annotations().Get("a") != "b" || len(o.Pod.Containers) != 1 || o.Pod.Namespace() != "shop" {
 				t.Errorf("pod %+v", o.Pod)
 			}
 		})
@@ -59,32 +56,25 @@ func TestWhatMakesPodsIsTheirControllerAsInACluster(t *testing.T) {
 
 func TestAPodWithoutAControllerGetsOneAndAWarning(t *testing.T) {
 	m := mustRead(t, of("v1", "Pod", podSpec))
-	if o := m.Objects[0]; metav1.GetControllerOf(o.Pod).Kind != "ReplicaSet" || len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "never resized") {
+	if o := m.Objects[0]; o.Pod.Controller().Kind != "ReplicaSet" || len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "never resized") {
 		t.Errorf("%+v", o)
 	}
 	owned := "apiVersion: v1\nkind: Pod\nmetadata: {generateName: db-, ownerReferences: [{apiVersion: v1, kind: Cluster, name: db, uid: u, controller: true}]}\nspec: " + podSpec
-	if o := mustRead(t, owned).Objects[0]; metav1.GetControllerOf(o.Pod).Kind != "Cluster" || len(o.Warnings) > 0 || o.Name != "db-" {
+	if o := mustRead(t, owned).Objects[0]; o.Pod.Controller().Kind != "Cluster" || len(o.Warnings) > 0 || o.Name != "db-" {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestARequestThatIsNotThereIsTheLimit(t *testing.T) {
 	m := mustRead(t, of("v1", "Pod", `{initContainers: [{name: i, resources: {limits: {memory: 1Gi}}}], containers: [{name: app, resources: {requests: {cpu: 1}, limits: {cpu: 2, memory: 1Gi}}}, {name: none}]}`))
-	list := func(pairs ...string) corev1.ResourceList {
-		l := corev1.ResourceList{}
-		for i := 0; i < len(pairs); i += 2 {
-			l[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
-		}
-		return l
-	}
-	spec := m.Objects[0].Pod.Spec
-	for _, tc := range []struct{ got, want corev1.ResourceList }{
-		{spec.Containers[0].Resources.Requests, list("cpu", "1", "memory", "1Gi")},
-		{spec.Containers[1].Resources.Requests, nil},
-		{spec.InitContainers[0].Resources.Requests, list("memory", "1Gi")},
+	const gi = 1 << 30
+	for i, want := range []sizing.Container{
+		{CPU: sizing.Amount{Request: 1000, Limit: 2000}, Memory: sizing.Amount{Request: gi, Limit: gi}},
+		{},
+		{Memory: sizing.Amount{Request: gi, Limit: gi}},
 	} {
-		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
-			t.Error(diff)
+		if got := m.Objects[0].Pod.Containers[i].Spec; got != want {
+			t.Errorf("container %d: %v, want %v", i, got, want)
 		}
 	}
 }
@@ -179,11 +169,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, o := range m.Objects {
-			if metav1.GetControllerOf(o.Pod) == nil {
+			if !o.Pod.Controller().Exists() {
 				t.Errorf("%+v has no controller", o)
-			}
-			if _, err := json.Marshal(o.Pod); err != nil {
-				t.Errorf("%+v: %v", o, err)
 			}
 		}
 	})

@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -71,7 +71,7 @@ func BenchmarkChain(b *testing.B) {
 	before := heapInUse()
 	g := filled(b, sets)
 	perSet := (heapInUse() - before) / sets
-	pods := make([]*corev1.Pod, 1000)
+	pods := make([]*pod.Pod, 1000)
 	for i := range pods {
 		n := i * (sets / len(pods))
 		pods[i] = podOf(fmt.Sprintf("ReplicaSet/checkout-production-%d-%010x %s", n/10, n, uid(2, n)))

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -28,21 +27,20 @@ func newGraph() *graph {
 }
 
 // chain appends the workloads of the pod, the narrowest first.
-func (g *graph) chain(to []safety.Workload, pod *corev1.Pod) []safety.Workload {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	if owner == nil {
+func (g *graph) chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
+	if !of.Controller().Exists() {
 		return to
 	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	at := reference{owner.Kind, owner.Name, owner.UID}
+	at := reference{of.Controller().Kind, of.Controller().Name, of.Controller().UID}
 	var seen [maxDepth]types.UID
 	for depth := range maxDepth {
 		workload := safety.Workload{Kind: at.kind, Name: at.name}
 		to, seen[depth] = append(to, workload), at.uid
 		o := g.objects[at.uid]
-		if o == nil || !o.is(pod.Namespace, &at) {
-			if above, ok := safety.AboveByName(workload, pod); ok && depth+1 < maxDepth {
+		if o == nil || !o.is(of.Namespace(), &at) {
+			if above, ok := safety.AboveByName(workload, of); ok && depth+1 < maxDepth {
 				to = append(to, above)
 			}
 			return to

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -38,12 +39,12 @@ func of(self, by string) *object {
 	return newObject(&kind{k}, &metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid), OwnerReferences: controlled(by)})
 }
 
-func podOf(by string, labels ...string) *corev1.Pod {
+func podOf(by string, labels ...string) *pod.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "pod", OwnerReferences: controlled(by)}}
 	if len(labels) > 0 {
 		p.Labels = map[string]string{"pod-template-hash": labels[0]}
 	}
-	return p
+	return pod.From(p)
 }
 
 func text(chain []safety.Workload) string {
@@ -66,7 +67,7 @@ func TestChain(t *testing.T) {
 	deployment := podOf("ReplicaSet/web-66fb r", "66fb")
 	for _, tc := range []struct {
 		name    string
-		pod     *corev1.Pod
+		pod     *pod.Pod
 		objects []*object
 		want    string
 	}{

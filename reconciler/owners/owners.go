@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -69,8 +69,8 @@ func (o *Owners) Wait(ctx context.Context) error {
 
 // Chain appends the workloads of a pod, the narrowest first: its controller, what controls
 // that, and so on as far as that is known. It allocates nothing but what it appends.
-func (o *Owners) Chain(to []safety.Workload, pod *corev1.Pod) []safety.Workload {
-	return o.graph.chain(to, pod)
+func (o *Owners) Chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
+	return o.graph.chain(to, of)
 }
 
 // Problem says what cannot be read, a line for each resource; nil if all can.

@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // resize is a pod and what it is resized to.
@@ -68,7 +70,7 @@ func (s *apiServer) namespace(t *testing.T) string {
 // run creates the pod of the resize, and says that it runs on the node.
 func (s *apiServer) run(t *testing.T, ns, name string, r resize) *corev1.Pod {
 	t.Helper()
-	p := pod(r.pod...)
+	p := podWith(r.pod...)
 	p.Name, p.OwnerReferences = name, nil
 	var created *corev1.Pod
 	localcluster.Eventually(t, "the namespace's ServiceAccount", func() (err error) {
@@ -152,8 +154,8 @@ func (s *apiServer) dryRun(t *testing.T, to *corev1.Pod) (*corev1.Pod, error) {
 func (s *apiServer) veto(t *testing.T, p, after *corev1.Pod) *Veto {
 	t.Helper()
 	owned := p.DeepCopy()
-	owned.OwnerReferences = pod().OwnerReferences
-	if veto := Scope(Snapshot{Pod: owned, OwnerKinds: []string{"ReplicaSet"}}); veto != nil {
+	owned.OwnerReferences = podWith().OwnerReferences
+	if veto := Scope(Snapshot{Pod: pod.From(owned), OwnerKinds: []string{"ReplicaSet"}}); veto != nil {
 		return veto
 	}
 	node, err := s.client.CoreV1().Nodes().Get(t.Context(), "node", metav1.GetOptions{})

@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // two is a pod of two containers that run.
 func two() *corev1.Pod {
-	return pod(
+	return podWith(
 		app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "1Gi")),
 		second(list("cpu", "100m", "memory", "64Mi"), nil),
 		running("app", &corev1.ResourceRequirements{}), running("second", &corev1.ResourceRequirements{}),
@@ -19,7 +21,7 @@ func two() *corev1.Pod {
 }
 
 func BenchmarkScope(b *testing.B) {
-	s := Snapshot{Pod: two(), OwnerKinds: []string{"ReplicaSet", "StatefulSet"}}
+	s := Snapshot{Pod: pod.From(two()), OwnerKinds: []string{"ReplicaSet", "StatefulSet"}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if veto := Scope(s); veto != nil {
@@ -29,9 +31,9 @@ func BenchmarkScope(b *testing.B) {
 }
 
 func BenchmarkChange(b *testing.B) {
-	p := two()
-	before, less, more := sizesOf(p), sizesOf(p), sizesOf(p)
-	less.Containers[0].CPU.Request, more.Containers[0].CPU.Request = 800, 1250
+	p := pod.From(two())
+	before, less, more := sizesOf(two()), sizesOf(two()), sizesOf(two())
+	less[0].CPU.Request, more[0].CPU.Request = 800, 1250
 	quotas := []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("requests.cpu", "9"), Used: list("requests.cpu", "1")}}}
 	limitRanges := []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Min: list("cpu", "50m", "memory", "16Mi")}}}}}
 	node := nodeWith(list("cpu", "8", "memory", "32Gi"))

@@ -27,23 +27,13 @@ func (c *change) nodePressure() string {
 	return ""
 }
 
-// systemCritical is the least priority of critical pods
-// (scheduling.SystemCriticalPriority).
-const systemCritical = 2_000_000_000
-
-// critical reports whether the kubelet makes room for the pod by killing others.
-// Static pods, for which it does so too, are never resized.
-func critical(pod *corev1.Pod) bool {
-	return pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCritical
-}
-
 // beyondNode asks the kubelet's question of each resource that grows: does the pod
 // fit beside its neighbours? Of a critical pod it asks it of all resources and of
 // every change, as the kubelet does, since what does not fit would cost neighbours
 // their lives. A resource that the node does not list as allocatable cannot be
 // judged, and vetoes nothing.
 func (c *change) beyondNode() string {
-	all := critical(c.pod)
+	all := c.pod.Critical()
 	if !all && !c.grows.requests() || c.Node == nil {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -30,7 +31,7 @@ type Surroundings struct {
 // change is what the vetoes of Change look at. Each check returns the
 // particulars, or "" where it has nothing against the resize.
 type change struct {
-	pod           *corev1.Pod
+	pod           *pod.Pod
 	class         corev1.PodQOSClass
 	before, after Sizes
 	grows         growth
@@ -40,11 +41,11 @@ type change struct {
 // Change returns the first veto against a resize of the pod; nil if there is
 // none, or if nothing changes. class is the pod's QoS class, before the sizes
 // that its spec has now.
-func Change(pod *corev1.Pod, class corev1.PodQOSClass, before, after Sizes, s *Surroundings) *Veto {
+func Change(p *pod.Pod, class corev1.PodQOSClass, before, after Sizes, s *Surroundings) *Veto {
 	if before.equal(after) {
 		return nil
 	}
-	c := &change{pod, class, before, after, growing(before, after), s}
+	c := &change{p, class, before, after, growing(before, after), s}
 	// Calls, and no table as in Scope, so that c need not be allocated.
 	reason, message := contract.QOSClassChange, c.otherClass()
 	if message == "" {
@@ -69,7 +70,7 @@ func Change(pod *corev1.Pod, class corev1.PodQOSClass, before, after Sizes, s *S
 }
 
 func (c *change) otherClass() string {
-	class := sizing.QOSClass(c.after.Containers, c.after.InitContainers)
+	class := sizing.QOSClass(c.after)
 	if class == c.class {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
@@ -21,8 +22,8 @@ func TestTheQOSClassNeverChanges(t *testing.T) {
 	equal := app(list("cpu", "1", "memory", "1Gi"), list("cpu", "1", "memory", "1Gi"))
 	burst := app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "1", "memory", "1Gi"))
 	init := initContainer("init", list("cpu", "1"), nil)
-	guaranteed, burstable := pod(equal), pod(burst)
-	smaller := pod(app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "800m", "memory", "1Gi")))
+	guaranteed, burstable := podWith(equal), podWith(burst)
+	smaller := podWith(app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "800m", "memory", "1Gi")))
 	for _, tc := range []struct {
 		name          string
 		before, after *corev1.Pod
@@ -31,7 +32,7 @@ func TestTheQOSClassNeverChanges(t *testing.T) {
 		{"Guaranteed stays", guaranteed, smaller, ""},
 		{"Guaranteed to Burstable", guaranteed, burstable, "the pod is Guaranteed and would become Burstable"},
 		{"Burstable to Guaranteed", burstable, guaranteed, "the pod is Burstable and would become Guaranteed"},
-		{"an init container counts", pod(burst, init), pod(equal, init), ""},
+		{"an init container counts", podWith(burst, init), podWith(equal, init), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			reason := contract.QOSClassChange
@@ -47,9 +48,9 @@ func TestNodePressure(t *testing.T) {
 	under := func(condition corev1.NodeConditionType, status corev1.ConditionStatus) *Surroundings {
 		return &Surroundings{Node: nodeWith(nil, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue}, corev1.NodeCondition{Type: condition, Status: status})}
 	}
-	before := pod(app(list("cpu", "1", "memory", "1Gi"), nil))
-	more := pod(app(list("cpu", "1100m", "memory", "1Gi"), nil))
-	moreAndLess := pod(app(list("cpu", "500m", "memory", "2Gi"), nil))
+	before := podWith(app(list("cpu", "1", "memory", "1Gi"), nil))
+	more := podWith(app(list("cpu", "1100m", "memory", "1Gi"), nil))
+	moreAndLess := podWith(app(list("cpu", "500m", "memory", "2Gi"), nil))
 	for _, tc := range []struct {
 		name  string
 		after *corev1.Pod
@@ -62,8 +63,8 @@ func TestNodePressure(t *testing.T) {
 		{"one resource that grows is enough", moreAndLess, under(corev1.NodeMemoryPressure, corev1.ConditionTrue), contract.NodePressure},
 		{"a node without pressure", more, under(corev1.NodeMemoryPressure, corev1.ConditionFalse), ""},
 		{"pressure that is not known", more, under(corev1.NodeMemoryPressure, corev1.ConditionUnknown), ""},
-		{"a decrease", pod(app(list("cpu", "900m", "memory", "1Gi"), nil)), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
-		{"a limit alone", pod(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2"))), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
+		{"a decrease", podWith(app(list("cpu", "900m", "memory", "1Gi"), nil)), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
+		{"a limit alone", podWith(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2"))), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
 		{"no node", more, &Surroundings{}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) { check(t, changeTo(before, tc.after, tc.s), tc.want, "") })
@@ -80,8 +81,8 @@ func mid(condition corev1.PodCondition) func(*corev1.Pod) {
 }
 
 func TestNodeCapacity(t *testing.T) {
-	before := pod(app(list("cpu", "1", "memory", "1Gi"), nil))
-	to := func(cpu, memory string) *corev1.Pod { return pod(app(list("cpu", cpu, "memory", memory), nil)) }
+	before := podWith(app(list("cpu", "1", "memory", "1Gi"), nil))
+	to := func(cpu, memory string) *corev1.Pod { return podWith(app(list("cpu", cpu, "memory", memory), nil)) }
 	node := nodeWith(list("cpu", "2", "memory", "4Gi"))
 	infeasible := corev1.PodCondition{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible}
 	inProgress := corev1.PodCondition{Type: corev1.PodResizeInProgress}
@@ -103,15 +104,15 @@ func TestNodeCapacity(t *testing.T) {
 		{"no node", before, to("9", "9Gi"), nil, half, ""},
 		{"a node that does not say what is allocatable", before, to("9", "9Gi"), nodeWith(nil), half, ""},
 		{"a resource that the node does not list", before, to("1", "9Gi"), nodeWith(list("cpu", "2")), half, ""},
-		{"an init container that needs more than the rest", pod(app(list("cpu", "1"), nil), initContainer("init", list("cpu", "1800m"), nil)),
-			pod(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1800m, neighbours: 500m, allocatable: 2"},
-		{"a sidecar counts beside the rest", pod(app(list("cpu", "1"), nil), sidecar(list("cpu", "400m"), nil)),
-			pod(app(list("cpu", "1200m"), nil), sidecar(list("cpu", "400m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, neighbours: 500m, allocatable: 2"},
-		{"what grows in one container is not saved in another", pod(app(list("cpu", "1"), nil), second(list("cpu", "500m"), nil)),
-			pod(app(list("cpu", "1100m"), nil), second(list("cpu", "500m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, neighbours: 500m, allocatable: 2"},
-		{"overhead counts", pod(app(list("cpu", "1"), nil), func(p *corev1.Pod) { p.Spec.Overhead = list("cpu", "100m") }), to("1450m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1550m, neighbours: 500m, allocatable: 2"},
-		{"what the node has not given back yet counts", pod(app(list("cpu", "1", "memory", "1Gi"), nil), mid(inProgress)), to("1200m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 3, neighbours: 500m, allocatable: 2"},
-		{"a resize after an infeasible one counts", pod(app(list("cpu", "5", "memory", "1Gi"), nil), mid(infeasible)), to("6", "1Gi"), nodeWith(list("cpu", "4")), half, "node n4-0 has no room: cpu, requested: 6, neighbours: 500m, allocatable: 4"},
+		{"an init container that needs more than the rest", podWith(app(list("cpu", "1"), nil), initContainer("init", list("cpu", "1800m"), nil)),
+			podWith(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1800m, neighbours: 500m, allocatable: 2"},
+		{"a sidecar counts beside the rest", podWith(app(list("cpu", "1"), nil), sidecar(list("cpu", "400m"), nil)),
+			podWith(app(list("cpu", "1200m"), nil), sidecar(list("cpu", "400m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, neighbours: 500m, allocatable: 2"},
+		{"what grows in one container is not saved in another", podWith(app(list("cpu", "1"), nil), second(list("cpu", "500m"), nil)),
+			podWith(app(list("cpu", "1100m"), nil), second(list("cpu", "500m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, neighbours: 500m, allocatable: 2"},
+		{"overhead counts", podWith(app(list("cpu", "1"), nil), func(p *corev1.Pod) { p.Spec.Overhead = list("cpu", "100m") }), to("1450m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1550m, neighbours: 500m, allocatable: 2"},
+		{"what the node has not given back yet counts", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), mid(inProgress)), to("1200m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 3, neighbours: 500m, allocatable: 2"},
+		{"a resize after an infeasible one counts", podWith(app(list("cpu", "5", "memory", "1Gi"), nil), mid(infeasible)), to("6", "1Gi"), nodeWith(list("cpu", "4")), half, "node n4-0 has no room: cpu, requested: 6, neighbours: 500m, allocatable: 4"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			reason := contract.NodeCapacity
@@ -129,13 +130,13 @@ func TestRequestsAreWhatTheSchedulerCounts(t *testing.T) {
 		pod  *corev1.Pod
 		want Usage
 	}{
-		{"containers and sidecars together", pod(app(list("cpu", "1", "memory", "1Gi"), nil), second(list("cpu", "500m"), nil), sidecar(list("memory", "1Gi"), nil)), Usage{1500, 2 << 30}},
-		{"an init container if it needs more", pod(initContainer("init", list("cpu", "3"), nil)), Usage{3000, 0}},
-		{"what a shrinking pod still holds", pod(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), Usage{3000, 1 << 30}},
-		{"no requests", pod(app(nil, nil)), Usage{}},
+		{"containers and sidecars together", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), second(list("cpu", "500m"), nil), sidecar(list("memory", "1Gi"), nil)), Usage{1500, 2 << 30}},
+		{"an init container if it needs more", podWith(initContainer("init", list("cpu", "3"), nil)), Usage{3000, 0}},
+		{"what a shrinking pod still holds", podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), Usage{3000, 1 << 30}},
+		{"no requests", podWith(app(nil, nil)), Usage{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := Requests(tc.pod); got != tc.want {
+			if got := Requests(pod.From(tc.pod)); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 		})
@@ -145,8 +146,8 @@ func TestRequestsAreWhatTheSchedulerCounts(t *testing.T) {
 // TestTheFirstVetoOfChangeIsTold takes one objection after the other from a
 // resize that meets them all.
 func TestTheFirstVetoOfChangeIsTold(t *testing.T) {
-	before := pod(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "2Gi")))
-	after := pod(app(list("cpu", "2", "memory", "2Gi"), list("cpu", "2", "memory", "2Gi")))
+	before := podWith(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "2Gi")))
+	after := podWith(app(list("cpu", "2", "memory", "2Gi"), list("cpu", "2", "memory", "2Gi")))
 	s := &Surroundings{
 		Infeasible: []string{swapping},
 		Node:       nodeWith(list("cpu", "1"), corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}),
@@ -176,17 +177,17 @@ func TestNothingVetoesNoChange(t *testing.T) {
 	s := &Surroundings{LimitRanges: []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
 		{Type: corev1.LimitTypeContainer, Max: list("cpu", "1m")},
 	}}}}}
-	check(t, changeTo(pod(), pod(), s), "", "")
-	check(t, changeTo(pod(), pod(app(list("cpu", "2"), nil)), s), contract.LimitRangeViolation, "")
+	check(t, changeTo(podWith(), podWith(), s), "", "")
+	check(t, changeTo(podWith(), podWith(app(list("cpu", "2"), nil)), s), contract.LimitRangeViolation, "")
 }
 
 func TestChangeLeavesThePodAsItIs(t *testing.T) {
-	before := pod(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizePending}))
+	before := podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizePending}))
 	same := before.DeepCopy()
 	s := &Surroundings{Node: nodeWith(list("cpu", "1")), Quotas: []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("cpu", "1"), Used: list("cpu", "1")}}}}
-	check(t, changeTo(before, pod(app(list("cpu", "2"), nil)), s), contract.NodeCapacity, "")
+	check(t, changeTo(before, podWith(app(list("cpu", "2"), nil)), s), contract.NodeCapacity, "")
 	s.Node = nil
-	check(t, changeTo(before, pod(app(list("cpu", "4"), nil)), s), contract.QuotaExceeded, "")
+	check(t, changeTo(before, podWith(app(list("cpu", "4"), nil)), s), contract.QuotaExceeded, "")
 	if !apiequality.Semantic.DeepEqual(before, same) {
 		t.Error("the pod was changed")
 	}

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -16,9 +17,9 @@ type demand struct {
 
 // demandOf returns what the container has of the resource once it has the size:
 // resources other than cpu and memory do not change.
-func demandOf(c *corev1.Container, size sizing.Container, name corev1.ResourceName) (d demand) {
-	d.request, d.requested = c.Resources.Requests[name]
-	d.limit, d.limited = c.Resources.Limits[name]
+func demandOf(c *pod.Container, size sizing.Container, name corev1.ResourceName) (d demand) {
+	d.request, d.requested = c.Requests()[name]
+	d.limit, d.limited = c.Limits()[name]
 	switch name {
 	case corev1.ResourceCPU:
 		d.request, d.limit = *resource.NewMilliQuantity(size.CPU.Request, resource.DecimalSI), *resource.NewMilliQuantity(size.CPU.Limit, resource.DecimalSI)
@@ -33,19 +34,20 @@ func demandOf(c *corev1.Container, size sizing.Container, name corev1.ResourceNa
 // total returns what the whole pod has of the resource: its containers and
 // sidecars together, or what its init containers need in their turn if that is
 // more.
-func (s Sizes) total(pod *corev1.Pod, name corev1.ResourceName) demand {
+func (s Sizes) total(p *pod.Pod, name corev1.ResourceName) demand {
 	var sum, sidecars, peak demand
-	for i, size := range s.Containers {
-		sum.add(demandOf(&pod.Spec.Containers[i], size, name))
-	}
-	for i, size := range s.InitContainers {
-		c := &pod.Spec.InitContainers[i]
+	for i, size := range s {
+		c := &p.Containers[i]
 		d := demandOf(c, size, name)
-		if IsSidecar(c) {
+		switch {
+		case !c.Init():
+			sum.add(d)
+			continue
+		case c.Sidecar():
 			sum.add(d)
 			sidecars.add(d)
 			d = sidecars
-		} else {
+		default:
 			d.add(sidecars)
 		}
 		peak.raise(d)

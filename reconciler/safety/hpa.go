@@ -7,13 +7,15 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // HPAWarning says what a resize of the pod means to a HorizontalPodAutoscaler
 // of its workload: where that counts usage in shares of requests, other
 // requests make another share of the same load. It is "" where nothing changes
 // for it.
-func HPAWarning(hpa *autoscalingv2.HorizontalPodAutoscaler, pod *corev1.Pod, before, after Sizes) string {
+func HPAWarning(hpa *autoscalingv2.HorizontalPodAutoscaler, p *pod.Pod, before, after Sizes) string {
 	if before.equal(after) {
 		return ""
 	}
@@ -23,8 +25,8 @@ func HPAWarning(hpa *autoscalingv2.HorizontalPodAutoscaler, pod *corev1.Pod, bef
 		if target == nil {
 			continue
 		}
-		was, ok := before.requested(pod, name, container)
-		is, stillOK := after.requested(pod, name, container)
+		was, ok := before.requested(p, name, container)
+		is, stillOK := after.requested(p, name, container)
 		if !ok || !stillOK || was == is {
 			continue
 		}
@@ -52,16 +54,14 @@ func utilization(metric *autoscalingv2.MetricSpec) (name corev1.ResourceName, co
 // requested sums the requests of the container, or of all containers and
 // sidecars, as the HorizontalPodAutoscaler does; false where it cannot because
 // one is missing or nothing is requested.
-func (s Sizes) requested(pod *corev1.Pod, name corev1.ResourceName, container string) (float64, bool) {
+func (s Sizes) requested(p *pod.Pod, name corev1.ResourceName, container string) (float64, bool) {
 	var sum resource.Quantity
-	i := -1
-	for c, size := range s.of(pod) {
-		i++
-		counts := i < len(s.Containers) || IsSidecar(c)
-		if !counts || container != "" && container != c.Name {
+	for i := range s {
+		c := &p.Containers[i]
+		if c.Init() && !c.Sidecar() || container != "" && container != c.Name() {
 			continue
 		}
-		d := demandOf(c, size, name)
+		d := demandOf(c, s[i], name)
 		if !d.requested {
 			return 0, false
 		}

@@ -6,6 +6,8 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 func TestHPAWarning(t *testing.T) {
@@ -45,8 +47,8 @@ func TestHPAWarning(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("web"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{Metrics: tc.metrics}}
-			p := pod(tc.before...)
-			if got := HPAWarning(hpa, p, sizesOf(p), sizesOf(pod(tc.after...))); got != tc.want {
+			p := podWith(tc.before...)
+			if got := HPAWarning(hpa, pod.From(p), sizesOf(p), sizesOf(podWith(tc.after...))); got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
 		})

@@ -66,11 +66,9 @@ func (c *change) infeasible() string {
 		if l == nil {
 			continue
 		}
-		for _, pair := range [...][2][]sizing.Container{{c.before.Containers, c.after.Containers}, {c.before.InitContainers, c.after.InitContainers}} {
-			for i, before := range pair[0] {
-				if after := pair[1][i]; before != after && l.concerns(c.class, before, after) {
-					return fmt.Sprintf("node %s has said to another resize: %s", c.pod.Spec.NodeName, message)
-				}
+		for i, before := range c.before {
+			if after := c.after[i]; before != after && l.concerns(c.class, before, after) {
+				return fmt.Sprintf("node %s has said to another resize: %s", c.pod.Node(), message)
 			}
 		}
 	}

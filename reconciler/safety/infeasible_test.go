@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -55,14 +56,11 @@ func TestWhatANodeCannotDoIsVetoedForThePodsThatNeedIt(t *testing.T) {
 			if known := WhateverTheAmounts("kubelet: "+tc.said) == tc.said; known != (tc.name != "nothing for what is about the amounts") {
 				t.Errorf("known: %v", known)
 			}
-			p := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n", Containers: make([]corev1.Container, 1), InitContainers: make([]corev1.Container, 1)}}
-			for i, sizes := range [][2]Sizes{
-				{{Containers: []sizing.Container{tc.before}}, {Containers: []sizing.Container{tc.after}}},
-				{{InitContainers: []sizing.Container{tc.before}}, {InitContainers: []sizing.Container{tc.after}}},
-			} {
+			p := pod.From(&corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}})
+			for i, sizes := range [][2]Sizes{{{tc.before, {}}, {tc.after, {}}}, {{{}, tc.before}, {{}, tc.after}}} {
 				c := &change{pod: p, class: tc.class, before: sizes[0], after: sizes[1], Surroundings: &Surroundings{Infeasible: []string{tc.said}}}
 				if got := c.infeasible(); (got != "") != tc.want {
-					t.Errorf("containers %d: %q, want a veto: %v", i, got, tc.want)
+					t.Errorf("container %d: %q, want a veto: %v", i, got, tc.want)
 				}
 			}
 		})

@@ -32,13 +32,14 @@ func (c *change) outsideLimitRange() string {
 }
 
 func (c *change) containersOutside(item *corev1.LimitRangeItem) string {
-	for container, size := range c.after.of(c.pod) {
+	for i, size := range c.after {
+		container := &c.pod.Containers[i]
 		of := func(name corev1.ResourceName) demand { return demandOf(container, size, name) }
 		if text := added(item, of); text != "" {
-			return fmt.Sprintf("container %s would be given %s", container.Name, text)
+			return fmt.Sprintf("container %s would be given %s", container.Name(), text)
 		}
 		if text := broken(item, of); text != "" {
-			return fmt.Sprintf("container %s: %s", container.Name, text)
+			return fmt.Sprintf("container %s: %s", container.Name(), text)
 		}
 	}
 	return ""

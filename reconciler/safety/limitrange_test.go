@@ -61,7 +61,7 @@ func TestLimitRange(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &Surroundings{LimitRanges: []*corev1.LimitRange{{ObjectMeta: named("limits"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{tc.item}}}}}
-			got := changeTo(pod(tc.before...), pod(tc.after...), s)
+			got := changeTo(podWith(tc.before...), podWith(tc.after...), s)
 			if tc.want == "" {
 				check(t, got, "", "")
 				return

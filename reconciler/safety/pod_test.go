@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -27,7 +29,7 @@ func asks(requests, limits corev1.ResourceList) corev1.ResourceRequirements {
 
 // pod is one that nothing speaks against, with changes: its container app
 // requests one cpu, and has no limit.
-func pod(changes ...func(*corev1.Pod)) *corev1.Pod {
+func podWith(changes ...func(*corev1.Pod)) *corev1.Pod {
 	controller := true
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "rs", Controller: &controller}}},
@@ -69,13 +71,10 @@ func sidecar(requests, limits corev1.ResourceList) func(*corev1.Pod) {
 
 // sizesOf are the sizes in the pod's spec.
 func sizesOf(p *corev1.Pod) (s Sizes) {
-	read := func(containers []corev1.Container) (sizes []sizing.Container) {
-		for i := range containers {
-			sizes = append(sizes, sizing.FromResources(containers[i].Resources))
-		}
-		return sizes
+	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
+		s = append(s, sizing.FromResources(c.Resources))
 	}
-	return Sizes{read(p.Spec.Containers), read(p.Spec.InitContainers)}
+	return s
 }
 
 // changeTo is the veto against resizing before to after.
@@ -83,9 +82,9 @@ func changeTo(before, after *corev1.Pod, s *Surroundings) *Veto {
 	sizes := sizesOf(before)
 	class := before.Status.QOSClass
 	if class == "" {
-		class = sizing.QOSClass(sizes.Containers, sizes.InitContainers)
+		class = sizing.QOSClass(sizes)
 	}
-	return Change(before, class, sizes, sizesOf(after), s)
+	return Change(pod.From(before), class, sizes, sizesOf(after), s)
 }
 
 // check fails the test unless the veto has the reason, and where text is given,

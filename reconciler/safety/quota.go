@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // charges are what a quota counts of a pod's cpu and memory. cpu and memory are
@@ -27,7 +28,6 @@ var charges = [...]struct {
 // resize: it refuses any of a pod that a quota cannot count, and an increase
 // that exceeds one. As there, what counts is the status of the quota.
 func (c *change) beyondQuota() string {
-	var requests, limits corev1.ResourceList
 	for _, quota := range c.Quotas {
 		if !matches(quota, c.pod, c.class) {
 			continue
@@ -38,10 +38,7 @@ func (c *change) beyondQuota() string {
 		if !c.grows.requests() && !c.grows.limits {
 			continue
 		}
-		if requests == nil {
-			requests, limits = c.increase()
-		}
-		if text := exceeding(quota, requests, limits); text != "" {
+		if text := exceeding(quota, c.increase(requests), c.increase(limits)); text != "" {
 			return fmt.Sprintf("ResourceQuota %s has no room: %s", quota.Name, text)
 		}
 	}
@@ -54,10 +51,11 @@ func (c *change) uncountable(quota *corev1.ResourceQuota) string {
 		if _, ok := quota.Status.Hard[charge.name]; !ok {
 			continue
 		}
-		for container, size := range c.after.of(c.pod) {
+		for i, size := range c.after {
+			container := &c.pod.Containers[i]
 			d := demandOf(container, size, charge.resource)
 			if charge.limit && !d.limited || !charge.limit && !d.requested {
-				return fmt.Sprintf("container %s must have %s", container.Name, charge.name)
+				return fmt.Sprintf("container %s must have %s", container.Name(), charge.name)
 			}
 		}
 		if _, ok := quota.Status.Used[charge.name]; !ok {
@@ -67,45 +65,32 @@ func (c *change) uncountable(quota *corev1.ResourceQuota) string {
 	return ""
 }
 
-// withStatus counts what a node has set aside as well, as the quota plugin does.
-var withStatus = resourcehelper.PodResourcesOptions{UseStatusResources: true}
-
-// increase returns by how much the pod's requests and limits grow as quotas
+// increase returns by how much the pod's requests or limits grow as quotas
 // count them: what a resize under way has set aside is charged already.
-func (c *change) increase() (requests, limits corev1.ResourceList) {
-	after := c.after.resized(c.pod)
-	requests = resourcehelper.PodRequests(after, withStatus)
-	subtract(requests, resourcehelper.PodRequests(c.pod, withStatus))
-	limits = resourcehelper.PodLimits(after, withStatus)
-	subtract(limits, resourcehelper.PodLimits(c.pod, withStatus))
-	return requests, limits
-}
-
-func subtract(from, list corev1.ResourceList) {
-	for name, q := range from {
-		q.Sub(list[name])
-		from[name] = q
-	}
+func (c *change) increase(of func(p *pod.Pod, sizes Sizes, refused bool) Usage) Usage {
+	refused := c.pod.RefusedForGood()
+	return of(c.pod, c.after, refused).minus(of(c.pod, c.before, refused))
 }
 
 // exceeding lists what the quota has no room for.
-func exceeding(quota *corev1.ResourceQuota, requests, limits corev1.ResourceList) string {
+func exceeding(quota *corev1.ResourceQuota, requests, limits Usage) string {
 	var short []string
 	for _, charge := range charges {
 		hard, ok := quota.Status.Hard[charge.name]
 		if !ok {
 			continue
 		}
-		more := requests[charge.resource]
+		usage := requests
 		if charge.limit {
-			more = limits[charge.resource]
+			usage = limits
 		}
+		more := usage.of(charge.resource)
 		if more.Sign() <= 0 {
 			continue
 		}
 		used := quota.Status.Used[charge.name]
 		sum := used.DeepCopy()
-		sum.Add(more)
+		sum.Add(*more)
 		if sum.Cmp(hard) > 0 {
 			short = append(short, fmt.Sprintf("%s, requested: %s, used: %s, hard: %s", charge.name, more.String(), used.String(), hard.String()))
 		}

@@ -40,7 +40,7 @@ func TestQuota(t *testing.T) {
 		{"an init container that lacks it", pods{before, initContainer("init", nil, nil)}, pods{app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "1600m", "memory", "2Gi")), initContainer("init", nil, nil)}, list("memory", "9Gi"), list("memory", "1Gi"), ": container init must have memory"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := changeTo(pod(tc.before...), pod(tc.after...), &Surroundings{Quotas: []*corev1.ResourceQuota{quotaOf(tc.hard, tc.used)}})
+			got := changeTo(podWith(tc.before...), podWith(tc.after...), &Surroundings{Quotas: []*corev1.ResourceQuota{quotaOf(tc.hard, tc.used)}})
 			if tc.want == "" {
 				check(t, got, "", "")
 				return
@@ -67,27 +67,27 @@ func TestAQuotaCountsOnlyPodsInItsScopes(t *testing.T) {
 		scope corev1.ScopedResourceSelectorRequirement
 		want  bool
 	}{
-		{"Terminating, with a deadline", pod(deadline), only(corev1.ResourceQuotaScopeTerminating), true},
-		{"Terminating, without", pod(), only(corev1.ResourceQuotaScopeTerminating), false},
-		{"NotTerminating, with a deadline", pod(deadline), only(corev1.ResourceQuotaScopeNotTerminating), false},
-		{"NotTerminating, without", pod(), only(corev1.ResourceQuotaScopeNotTerminating), true},
-		{"BestEffort", pod(), only(corev1.ResourceQuotaScopeBestEffort), false},
-		{"NotBestEffort", pod(), only(corev1.ResourceQuotaScopeNotBestEffort), true},
-		{"any PriorityClass", pod(priority), only(corev1.ResourceQuotaScopePriorityClass), true},
-		{"any PriorityClass, without", pod(), only(corev1.ResourceQuotaScopePriorityClass), false},
-		{"no PriorityClass", pod(priority), class(corev1.ScopeSelectorOpDoesNotExist), false},
-		{"no PriorityClass, without", pod(), class(corev1.ScopeSelectorOpDoesNotExist), true},
-		{"this PriorityClass", pod(priority), class(corev1.ScopeSelectorOpIn, "low", "high"), true},
-		{"another PriorityClass", pod(priority), class(corev1.ScopeSelectorOpIn, "low"), false},
-		{"this PriorityClass, without", pod(), class(corev1.ScopeSelectorOpIn, "low"), false},
-		{"not this PriorityClass", pod(priority), class(corev1.ScopeSelectorOpNotIn, "high"), false},
-		{"not another PriorityClass", pod(priority), class(corev1.ScopeSelectorOpNotIn, "low"), true},
-		{"not another PriorityClass, without", pod(), class(corev1.ScopeSelectorOpNotIn, "low"), true},
-		{"an operator that we do not know", pod(priority), class("Like", "high"), false},
-		{"affinity to another namespace", pod(affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}})), only(corev1.ResourceQuotaScopeCrossNamespacePodAffinity), true},
-		{"anti-affinity to other namespaces, preferred", pod(affinity(corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{PodAffinityTerm: corev1.PodAffinityTerm{NamespaceSelector: &metav1.LabelSelector{}}}}}})), only(corev1.ResourceQuotaScopeCrossNamespacePodAffinity), true},
-		{"affinity in the namespace", pod(affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "zone"}}}})), only(corev1.ResourceQuotaScopeCrossNamespacePodAffinity), false},
-		{"a scope of volumes", pod(), only(corev1.ResourceQuotaScopeVolumeAttributesClass), false},
+		{"Terminating, with a deadline", podWith(deadline), only(corev1.ResourceQuotaScopeTerminating), true},
+		{"Terminating, without", podWith(), only(corev1.ResourceQuotaScopeTerminating), false},
+		{"NotTerminating, with a deadline", podWith(deadline), only(corev1.ResourceQuotaScopeNotTerminating), false},
+		{"NotTerminating, without", podWith(), only(corev1.ResourceQuotaScopeNotTerminating), true},
+		{"BestEffort", podWith(), only(corev1.ResourceQuotaScopeBestEffort), false},
+		{"NotBestEffort", podWith(), only(corev1.ResourceQuotaScopeNotBestEffort), true},
+		{"any PriorityClass", podWith(priority), only(corev1.ResourceQuotaScopePriorityClass), true},
+		{"any PriorityClass, without", podWith(), only(corev1.ResourceQuotaScopePriorityClass), false},
+		{"no PriorityClass", podWith(priority), class(corev1.ScopeSelectorOpDoesNotExist), false},
+		{"no PriorityClass, without", podWith(), class(corev1.ScopeSelectorOpDoesNotExist), true},
+		{"this PriorityClass", podWith(priority), class(corev1.ScopeSelectorOpIn, "low", "high"), true},
+		{"another PriorityClass", podWith(priority), class(corev1.ScopeSelectorOpIn, "low"), false},
+		{"this PriorityClass, without", podWith(), class(corev1.ScopeSelectorOpIn, "low"), false},
+		{"not this PriorityClass", podWith(priority), class(corev1.ScopeSelectorOpNotIn, "high"), false},
+		{"not another PriorityClass", podWith(priority), class(corev1.ScopeSelectorOpNotIn, "low"), true},
+		{"not another PriorityClass, without", podWith(), class(corev1.ScopeSelectorOpNotIn, "low"), true},
+		{"an operator that we do not know", podWith(priority), class("Like", "high"), false},
+		{"affinity to another namespace", podWith(affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}})), only(corev1.ResourceQuotaScopeCrossNamespacePodAffinity), true},
+		{"anti-affinity to other namespaces, preferred", podWith(affinity(corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{PodAffinityTerm: corev1.PodAffinityTerm{NamespaceSelector: &metav1.LabelSelector{}}}}}})), only(corev1.ResourceQuotaScopeCrossNamespacePodAffinity), true},
+		{"affinity in the namespace", podWith(affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "zone"}}}})), only(corev1.ResourceQuotaScopeCrossNamespacePodAffinity), false},
+		{"a scope of volumes", podWith(), only(corev1.ResourceQuotaScopeVolumeAttributesClass), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			bySelector := quotaOf(list("cpu", "1"), list("cpu", "1"))
@@ -103,7 +103,7 @@ func TestAQuotaCountsOnlyPodsInItsScopes(t *testing.T) {
 				if !tc.want {
 					want = ""
 				}
-				check(t, changeTo(tc.pod, pod(app(list("cpu", "2"), nil)), &Surroundings{Quotas: []*corev1.ResourceQuota{quota}}), want, "")
+				check(t, changeTo(tc.pod, podWith(app(list("cpu", "2"), nil)), &Surroundings{Quotas: []*corev1.ResourceQuota{quota}}), want, "")
 			}
 		})
 	}

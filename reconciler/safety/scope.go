@@ -1,14 +1,13 @@
 package safety
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // Snapshot is what the vetoes of Scope look at.
 type Snapshot struct {
-	Pod *corev1.Pod
+	Pod *pod.Pod
 	// OwnerKinds are the kinds of controllers whose pods are resized.
 	OwnerKinds []string
 	// Paused says why resizing is paused for this pod; "" if it is not.

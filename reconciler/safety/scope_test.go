@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // running appends the status of a running container.
@@ -32,53 +33,53 @@ func TestScope(t *testing.T) {
 		pod  *corev1.Pod
 		want contract.Reason
 	}{
-		{"a running pod of a ReplicaSet", pod(), ""},
-		{"memory alone is enough", pod(app(list("memory", "1Gi"), nil)), ""},
-		{"one container with requests is enough", pod(bestEffort, second(list("cpu", "1"), nil)), ""},
-		{"skip with another value than true means nothing", pod(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "yes"} }), ""},
-		{"not scheduled, whatever else", pod(bare, pending, func(p *corev1.Pod) { p.Spec.NodeName = "" }), contract.NotScheduled},
-		{"a mirror pod, although a Node owns it", pod(func(p *corev1.Pod) {
+		{"a running pod of a ReplicaSet", podWith(), ""},
+		{"memory alone is enough", podWith(app(list("memory", "1Gi"), nil)), ""},
+		{"one container with requests is enough", podWith(bestEffort, second(list("cpu", "1"), nil)), ""},
+		{"skip with another value than true means nothing", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "yes"} }), ""},
+		{"not scheduled, whatever else", podWith(bare, pending, func(p *corev1.Pod) { p.Spec.NodeName = "" }), contract.NotScheduled},
+		{"a mirror pod, although a Node owns it", podWith(func(p *corev1.Pod) {
 			p.OwnerReferences[0].Kind = "Node"
 			p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash"}
 		}), contract.StaticPod},
-		{"bare", pod(bare), contract.NotOwned},
-		{"an owner that is no controller", pod(func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }), contract.NotOwned},
-		{"a controller of another kind", pod(func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "Workflow" }), contract.NotOwned},
-		{"terminating", pod(func(p *corev1.Pod) { p.DeletionTimestamp = &now }), contract.Terminating},
-		{"succeeded", pod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), contract.Finished},
-		{"failed", pod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), contract.Finished},
-		{"opted out", pod(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "true"} }), contract.OptedOut},
-		{"not started", pod(pending), contract.NotRunning},
-		{"one of our own", pod(func(p *corev1.Pod) { p.Labels = map[string]string{contract.AppLabel: contract.AppName} }), contract.OwnPod},
-		{"of Windows", pod(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }), contract.WindowsPod},
-		{"of Linux, and it says so", pod(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Linux} }), ""},
-		{"no requests", pod(bestEffort), contract.NoRequests},
-		{"requests of zero are none", pod(app(list("cpu", "0", "memory", "0"), nil)), contract.NoRequests},
-		{"a node that reports no resources", pod(running("app", nil)), contract.ResizeUnsupported},
-		{"a node that reports resources", pod(running("app", &corev1.ResourceRequirements{})), ""},
-		{"only the first running container tells what the node can", pod(running("app", &corev1.ResourceRequirements{}), running("second", nil)), ""},
-		{"a container that does not run tells nothing", pod(func(p *corev1.Pod) {
+		{"bare", podWith(bare), contract.NotOwned},
+		{"an owner that is no controller", podWith(func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }), contract.NotOwned},
+		{"a controller of another kind", podWith(func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "Workflow" }), contract.NotOwned},
+		{"terminating", podWith(func(p *corev1.Pod) { p.DeletionTimestamp = &now }), contract.Terminating},
+		{"succeeded", podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), contract.Finished},
+		{"failed", podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), contract.Finished},
+		{"opted out", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "true"} }), contract.OptedOut},
+		{"not started", podWith(pending), contract.NotRunning},
+		{"one of our own", podWith(func(p *corev1.Pod) { p.Labels = map[string]string{contract.AppLabel: contract.AppName} }), contract.OwnPod},
+		{"of Windows", podWith(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }), contract.WindowsPod},
+		{"of Linux, and it says so", podWith(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Linux} }), ""},
+		{"no requests", podWith(bestEffort), contract.NoRequests},
+		{"requests of zero are none", podWith(app(list("cpu", "0", "memory", "0"), nil)), contract.NoRequests},
+		{"a node that reports no resources", podWith(running("app", nil)), contract.ResizeUnsupported},
+		{"a node that reports resources", podWith(running("app", &corev1.ResourceRequirements{})), ""},
+		{"only the first running container tells what the node can", podWith(running("app", &corev1.ResourceRequirements{}), running("second", nil)), ""},
+		{"a container that does not run tells nothing", podWith(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}}
 		}, running("second", nil)), contract.ResizeUnsupported},
-		{"resources of the pod as a whole", pod(func(p *corev1.Pod) {
+		{"resources of the pod as a whole", podWith(func(p *corev1.Pod) {
 			p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "2")}
 		}), contract.PodLevelResources},
-		{"an empty spec.resources", pod(func(p *corev1.Pod) { p.Spec.Resources = &corev1.ResourceRequirements{} }), ""},
-		{"a resource claim", pod(func(p *corev1.Pod) { claim(p.Spec.Containers) }), contract.ResourceClaims},
-		{"a resource claim of an init container", pod(initContainer("init", nil, nil), func(p *corev1.Pod) { claim(p.Spec.InitContainers) }), contract.ResourceClaims},
-		{"a claim of resources of the node", pod(func(p *corev1.Pod) {
+		{"an empty spec.resources", podWith(func(p *corev1.Pod) { p.Spec.Resources = &corev1.ResourceRequirements{} }), ""},
+		{"a resource claim", podWith(func(p *corev1.Pod) { claim(p.Spec.Containers) }), contract.ResourceClaims},
+		{"a resource claim of an init container", podWith(initContainer("init", nil, nil), func(p *corev1.Pod) { claim(p.Spec.InitContainers) }), contract.ResourceClaims},
+		{"a claim of resources of the node", podWith(func(p *corev1.Pod) {
 			p.Status.NodeAllocatableResourceClaimStatuses = []corev1.NodeAllocatableResourceClaimStatus{{ResourceClaimName: "cpus"}}
 		}), contract.ResourceClaims},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			check(t, Scope(Snapshot{Pod: tc.pod, OwnerKinds: []string{"ReplicaSet", "Job"}}), tc.want, "")
+			check(t, Scope(Snapshot{Pod: pod.From(tc.pod), OwnerKinds: []string{"ReplicaSet", "Job"}}), tc.want, "")
 		})
 	}
 	t.Run("paused", func(t *testing.T) {
-		check(t, Scope(Snapshot{Pod: pod(), OwnerKinds: []string{"ReplicaSet"}, Paused: "maintenance", VPA: "web"}), contract.Paused, "maintenance")
+		check(t, Scope(Snapshot{Pod: pod.From(podWith()), OwnerKinds: []string{"ReplicaSet"}, Paused: "maintenance", VPA: "web"}), contract.Paused, "maintenance")
 	})
 	t.Run("a VerticalPodAutoscaler", func(t *testing.T) {
-		check(t, Scope(Snapshot{Pod: pod(), OwnerKinds: []string{"ReplicaSet"}, VPA: "web"}), contract.ActiveVPA, "VerticalPodAutoscaler web sizes the pod's workload")
+		check(t, Scope(Snapshot{Pod: pod.From(podWith()), OwnerKinds: []string{"ReplicaSet"}, VPA: "web"}), contract.ActiveVPA, "VerticalPodAutoscaler web sizes the pod's workload")
 	})
 }
 
@@ -86,7 +87,8 @@ func TestScope(t *testing.T) {
 // that has them all.
 func TestTheFirstVetoOfScopeIsTold(t *testing.T) {
 	now := metav1.Now()
-	s := Snapshot{Paused: "paused", VPA: "web", OwnerKinds: []string{"ReplicaSet"}, Pod: pod(running("app", nil), func(p *corev1.Pod) {
+	s := Snapshot{Paused: "paused", VPA: "web", OwnerKinds: []string{"ReplicaSet"}}
+	p := podWith(running("app", nil), func(p *corev1.Pod) {
 		p.Spec.NodeName = ""
 		p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash", contract.Skip: "true"}
 		p.OwnerReferences[0].Kind = "Workflow"
@@ -97,8 +99,7 @@ func TestTheFirstVetoOfScopeIsTold(t *testing.T) {
 		p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "2")}
 		p.Spec.Containers[0].Resources = corev1.ResourceRequirements{}
 		claim(p.Spec.Containers)
-	})}
-	p := s.Pod
+	})
 	for _, step := range []struct {
 		want contract.Reason
 		cure func()
@@ -120,6 +121,7 @@ func TestTheFirstVetoOfScopeIsTold(t *testing.T) {
 		{contract.ActiveVPA, func() { s.VPA = "" }},
 		{"", func() {}},
 	} {
+		s.Pod = pod.From(p)
 		check(t, Scope(s), step.want, "")
 		step.cure()
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -38,10 +39,10 @@ func TestRequestsAreThoseOfTheScheduler(t *testing.T) {
 	}
 	always := corev1.ContainerRestartPolicyAlways
 	for range 2000 {
-		pod, counted := &corev1.Pod{}, &corev1.Pod{}
+		p, counted := &corev1.Pod{}, &corev1.Pod{}
 		refused := random.IntN(3) == 0
 		if refused {
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible}}
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible}}
 		}
 		add := func(name string, sidecar, init bool) {
 			c := corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: list()}}
@@ -56,15 +57,15 @@ func TestRequestsAreThoseOfTheScheduler(t *testing.T) {
 					as.Resources.Requests = most(as.Resources.Requests, c.Resources.Requests)
 				}
 				if init {
-					pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, s)
+					p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, s)
 				} else {
-					pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
+					p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, s)
 				}
 			}
 			if init {
-				pod.Spec.InitContainers, counted.Spec.InitContainers = append(pod.Spec.InitContainers, c), append(counted.Spec.InitContainers, as)
+				p.Spec.InitContainers, counted.Spec.InitContainers = append(p.Spec.InitContainers, c), append(counted.Spec.InitContainers, as)
 			} else {
-				pod.Spec.Containers, counted.Spec.Containers = append(pod.Spec.Containers, c), append(counted.Spec.Containers, as)
+				p.Spec.Containers, counted.Spec.Containers = append(p.Spec.Containers, c), append(counted.Spec.Containers, as)
 			}
 		}
 		for i := range 1 + random.IntN(3) {
@@ -74,15 +75,15 @@ func TestRequestsAreThoseOfTheScheduler(t *testing.T) {
 			add(string(rune('p'+i)), random.IntN(2) == 0, true)
 		}
 		if random.IntN(4) == 0 {
-			pod.Spec.Overhead = list()
+			p.Spec.Overhead = list()
 		}
 		if random.IntN(4) == 0 {
-			pod.Spec.Resources = &corev1.ResourceRequirements{Requests: list()}
+			p.Spec.Resources = &corev1.ResourceRequirements{Requests: list()}
 		}
-		counted.Spec.Overhead, counted.Spec.Resources = pod.Spec.Overhead, pod.Spec.Resources
+		counted.Spec.Overhead, counted.Spec.Resources = p.Spec.Overhead, p.Spec.Resources
 		sum := sizing.FromResources(corev1.ResourceRequirements{Requests: resourcehelper.PodRequests(counted, resourcehelper.PodResourcesOptions{})})
-		if got, want := Requests(pod), (Usage{sum.CPU.Request, sum.Memory.Request}); got != want {
-			t.Fatalf("got %v, want %v of %+v", got, want, pod)
+		if got, want := Requests(pod.From(p)), (Usage{sum.CPU.Request, sum.Memory.Request}); got != want {
+			t.Fatalf("got %v, want %v of %+v", got, want, p)
 		}
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // Workload names an object in the pod's namespace that makes pods: their
@@ -13,10 +14,10 @@ type Workload struct{ Kind, Name string }
 
 // AboveByName returns what controls a workload of the pod, as far as its name tells:
 // the Deployment of a ReplicaSet, the CronJob of a Job. False if it tells nothing.
-func AboveByName(w Workload, pod *corev1.Pod) (Workload, bool) {
+func AboveByName(w Workload, p *pod.Pod) (Workload, bool) {
 	switch w.Kind {
 	case "ReplicaSet":
-		hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+		hash := p.Labels().Get(appsv1.DefaultDeploymentUniqueLabelKey)
 		if name, ok := strings.CutSuffix(w.Name, "-"+hash); ok && hash != "" {
 			return Workload{"Deployment", name}, true
 		}

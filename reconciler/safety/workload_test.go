@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 func TestAboveByName(t *testing.T) {
@@ -23,9 +25,9 @@ func TestAboveByName(t *testing.T) {
 		{"none", Workload{}, "66fb46dc94", Workload{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, ok := AboveByName(tc.workload, pod(func(p *corev1.Pod) {
+			got, ok := AboveByName(tc.workload, pod.From(podWith(func(p *corev1.Pod) {
 				p.Labels = map[string]string{"pod-template-hash": tc.hash}
-			}))
+			})))
 			if got != tc.want || ok != (tc.want != Workload{}) {
 				t.Errorf("got %v, %v; want %v", got, ok, tc.want)
 			}

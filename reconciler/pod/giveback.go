@@ -1,4 +1,4 @@
-package reconciler
+package pod
 
 import (
 	"encoding/json"
@@ -8,15 +8,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// withoutResizes is the record of a pod that has what it was created with: nothing in it
+// WithoutResizes is the record of a pod that has what it was created with: nothing in it
 // tells of us, and nobody has resized the pod. Its creator has again what anybody took
 // by a resize.
-func withoutResizes(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+func WithoutResizes(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var kept []metav1.ManagedFieldsEntry
 	creator, sizes := -1, map[string]any{}
 	for _, m := range entries {
 		switch {
-		case m.Subresource == resizeSubresource:
+		case m.Subresource == contract.ResizeSubresource:
 			merge(sizes, fieldsOf(m))
 		case m.Manager == contract.FieldManager && !createsPods(m):
 		default:
@@ -41,7 +41,7 @@ func withoutResizes(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsE
 
 // createsPods reports whether an entry is that of who created the pod.
 func createsPods(m metav1.ManagedFieldsEntry) bool {
-	if m.FieldsV1 == nil || m.Operation == metav1.ManagedFieldsOperationApply || m.Subresource != "" || isAnybodys(&m) {
+	if m.FieldsV1 == nil || m.Operation == metav1.ManagedFieldsOperationApply || m.Subresource != "" || (&entry{manager: m.Manager}).anybodys() {
 		return false
 	}
 	return valueOf(valueOf(m.FieldsV1.GetRawBytes(), `"f:spec"`), `"f:restartPolicy"`) != nil

@@ -1,12 +1,10 @@
-package reconciler
+package pod
 
 import (
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
@@ -23,18 +21,16 @@ type history struct {
 	// cut says that the API server has merged what it knew longest into one entry,
 	// resizes as well, because too many managers wrote the pod.
 	cut bool
-	// ours is when the reconciler last resized the pod; zero if it never did. It is
-	// in whole seconds of the API server's clock.
-	ours time.Time
+	// ours is when the reconciler last resized the pod; never if it did not.
+	ours int64
 	// anybody says that there is a resize by anybody.
 	anybody bool
-	// adopts says that we have recorded what we adopted.
-	adopts bool
+	// adopts says that we have recorded what we adopted, answers what the node said.
+	adopts, answers bool
 	// vouched are the managers that we found to be able to know originals, separated
 	// by commas.
 	vouched string
-	// entries are the pod's managedFields, trimmed.
-	entries []metav1.ManagedFieldsEntry
+	entries []entry
 }
 
 // setter is who set an amount that a container has.
@@ -55,45 +51,23 @@ const (
 	author
 )
 
-// The API server merges the oldest entries into one of ancientChanges where there are
-// more than ten, and gives beforeFirstApply what nobody has if a pod without a
-// record is applied to.
-const (
-	ancientChanges   = "ancient-changes"
-	beforeFirstApply = "before-first-apply"
-)
-
-// isAnybodys reports whether an entry has what anybody may have set.
-func isAnybodys(m *metav1.ManagedFieldsEntry) bool {
-	return m.Manager == ancientChanges || m.Manager == beforeFirstApply
-}
-
-// resizeSubresource is the subresource that sizes are written through.
-const resizeSubresource = "resize"
-
 func historyOf(pod *corev1.Pod) history {
-	h := history{entries: pod.ManagedFields}
+	h := history{entries: entriesOf(pod)}
 	for i := range h.entries {
-		if !isTrimmed(&h.entries[i]) {
-			h.entries = trimHistory(pod)
-			break
-		}
-	}
-	for i := range h.entries {
-		m := &h.entries[i]
+		e := &h.entries[i]
 		switch {
-		case isAnybodys(m):
+		case e.anybodys():
 			h.cut = true
-		case m.Subresource == resizeSubresource:
+		case e.resize:
 			h.anybody = true
-			if m.Manager == contract.FieldManager {
-				h.ours = timeOf(m)
+			if e.manager == contract.FieldManager {
+				h.ours = e.seconds
 			}
-		case factsOf(m).is(creation):
+		case e.is(creation):
 			h.created = true
-		case m.Manager == contract.FieldManager:
-			h.adopts = h.adopts || factsOf(m).is(adopting)
-			if factsOf(m).is(vouching) {
+		case e.manager == contract.FieldManager:
+			h.adopts, h.answers = h.adopts || e.is(adopting), h.answers || e.is(answering)
+			if e.is(vouching) {
 				h.vouched = pod.Annotations[contract.OriginalsBy]
 			}
 		}
@@ -101,6 +75,9 @@ func historyOf(pod *corev1.Pod) history {
 	h.created = h.created && !h.cut
 	return h
 }
+
+// asCreated is the history of a pod that nobody has written since it was created.
+func asCreated() history { return history{created: true} }
 
 // setterOf returns who set an amount of the i-th container, and the name of another
 // manager. An update takes a field from all others, so that who updated an amount
@@ -112,23 +89,22 @@ func historyOf(pod *corev1.Pod) history {
 func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 	by, name, made, owned, agreed := unknown, "", false, false, false
 	for k := range h.entries {
-		m := &h.entries[k]
-		if !factsOf(m).setsAmount(i, which) {
+		e := &h.entries[k]
+		if !e.setsAmount(i, which) {
 			continue
 		}
 		owned = true
-		applied := m.Operation == metav1.ManagedFieldsOperationApply
 		switch {
-		case isAnybodys(m):
+		case e.anybodys():
 			// Whoever it was.
-		case m.Subresource != resizeSubresource:
-			made = made || factsOf(m).is(creation) // Anybody may apply a pod as it is.
-		case m.Manager == contract.FieldManager:
+		case !e.resize:
+			made = made || e.is(creation) // Anybody may apply a pod as it is.
+		case e.manager == contract.FieldManager:
 			by = us
-		case (by == unknown || by == another) && h.keepsOurAnnotations(m.Manager, i, which):
-			by, name = predecessor, m.Manager
-		case by == unknown || by == another && agreed && !applied:
-			by, name, agreed = another, m.Manager, applied
+		case (by == unknown || by == another) && h.keepsOurAnnotations(e.manager, i, which):
+			by, name = predecessor, e.manager
+		case by == unknown || by == another && agreed && !e.applied:
+			by, name, agreed = another, e.manager, e.applied
 		}
 	}
 	switch {
@@ -144,25 +120,14 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 // controller like us: it wrote what was applied, or the original of what it resized. Before
 // we write these in its place, it is vouched for.
 func (h *history) keepsOurAnnotations(manager string, i int, which contract.Original) bool {
-	return h.vouchedFor(manager) || slices.ContainsFunc(h.entries, func(m metav1.ManagedFieldsEntry) bool {
-		f := factsOf(&m)
-		return m.Manager == manager && m.Subresource == "" && (f.is(applying) || f.setsOriginal(i, which.OfRequest()))
-	})
-}
-
-// resized reports whether we set any amount of the i-th container.
-func (h *history) resized(i int) bool {
-	return slices.ContainsFunc(contract.Originals[:], func(which contract.Original) bool {
-		by, _ := h.setterOf(i, which)
-		return by == us || by == predecessor
+	return h.vouchedFor(manager) || slices.ContainsFunc(h.entries, func(e entry) bool {
+		return e.manager == manager && !e.resize && (e.is(applying) || e.setsOriginal(i, which.OfRequest()))
 	})
 }
 
 // resizes reports whether a manager set any size that the pod has.
 func (h *history) resizes(manager string) bool {
-	return slices.ContainsFunc(h.entries, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == manager && m.Subresource == resizeSubresource
-	})
+	return slices.ContainsFunc(h.entries, func(e entry) bool { return e.manager == manager && e.resize })
 }
 
 func (h *history) vouchedFor(manager string) bool {
@@ -180,22 +145,14 @@ func (h *history) vouchedFor(manager string) bool {
 func (h *history) writerOf(i int, which contract.Original) (manager string, could bool) {
 	could = true
 	for k := range h.entries {
-		m := &h.entries[k]
-		if m.Subresource != "" || !factsOf(m).setsOriginal(i, which) || factsOf(m).is(creation) && !isAnybodys(m) {
+		e := &h.entries[k]
+		if e.resize || !e.setsOriginal(i, which) || e.is(creation) && !e.anybodys() {
 			continue
 		}
-		manager = m.Manager
+		manager = e.manager
 		if manager != contract.FieldManager && !h.vouchedFor(manager) && !h.resizes(manager) {
 			return manager, false
 		}
 	}
 	return manager, could
-}
-
-// timeOf is never zero, so that an entry counts even if it has no time.
-func timeOf(m *metav1.ManagedFieldsEntry) time.Time {
-	if m.Time == nil {
-		return time.Unix(0, 0)
-	}
-	return m.Time.Time
 }

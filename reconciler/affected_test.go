@@ -1,0 +1,65 @@
+package reconciler
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+// Pods are queued for which a change says something else, and no others.
+func TestAChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
+	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"env": "test"} }
+	one := amounts{"1", "", "1Gi", ""}
+	layer := func(n4 float64, rules ...ratios.Rule) *ratios.Table {
+		l := published()
+		l.Ratios["n4"] = ratios.Ratio{CPUPerf: n4, MemoryPerf: 1}
+		l.Rules = rules
+		table, err := ratios.Merge([]*ratios.Layer{l})
+		do(t, err)
+		return table
+	}
+	rule := func(n2d float64) ratios.Rule {
+		return ratios.Rule{Name: "test", Match: ratios.Match{Labels: map[string]string{"env": "test"}}, Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: n2d, MemoryPerf: 1}}}
+	}
+	paused := hold.NewTable([]hold.Hold{{Kind: hold.Pause, Scope: hold.Scope{Namespace: "shop", Pod: "lost", UID: "shop/lost"}}})
+	none := hold.NewTable(nil)
+	for _, tc := range []struct {
+		name        string
+		before, now rules
+		want        []string
+	}{
+		{"another ratio of one node type", rules{layer(1.25), none}, rules{layer(2), none}, []string{"n4", "n4-test"}},
+		{"the same ratios", rules{layer(1.25), none}, rules{layer(1.25), none}, nil},
+		{"another ratio in a rule", rules{layer(1.25, rule(1)), none}, rules{layer(1.25, rule(2)), none}, []string{"n2d-test"}},
+		{"another rule", rules{layer(1.25), none}, rules{layer(1.25, rule(1)), none}, []string{"n2d-test", "n4-test"}},
+		{"a hold", rules{layer(1.25), none}, rules{layer(1.25), paused}, []string{"lost"}},
+		{"both", rules{layer(1.25), none}, rules{layer(2), paused}, []string{"lost", "n4", "n4-test"}},
+		{"the first rules", rules{}, rules{layer(1.25), none}, []string{"lost", "n2d", "n2d-test", "n4", "n4-test"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := filled(t, []*corev1.Pod{
+				podWith(one, named("shop", "n2d", "n2d")), podWith(one, named("shop", "n2d-test", "n2d"), labelled),
+				podWith(one, named("shop", "n4", "n4")), podWith(one, named("shop", "n4-test", "n4"), labelled), podWith(one, named("shop", "lost", "gone")),
+			}, []*corev1.Node{nodeNamed("n2d", "n2d", "8"), nodeNamed("n4", "n4", "8")})
+			if tc.before.table != nil {
+				for _, of := range r.pods.Pods("").List() {
+					r.ledger.planned(r.Planner.Plan(r.snapshot(of, tc.before)), tc.before, difference{}, start)
+				}
+			}
+			r.enqueueAffected(tc.before, tc.now)
+			var queued []string
+			for r.queue.Len() > 0 {
+				name, _ := r.queue.Get()
+				queued = append(queued, name.Name)
+			}
+			slices.Sort(queued)
+			if !slices.Equal(queued, tc.want) {
+				t.Errorf("queued are %v, want %v", queued, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,220 @@
+package pod
+
+import (
+	"bytes"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// entry is what an entry of managedFields says that its manager did to the main resource
+// or to the subresource resize.
+type entry struct {
+	manager string
+	// resize tells that it was done through the subresource, applied that it was done by
+	// server-side apply.
+	resize, applied bool
+	// seconds is when, in Unix time; never 0.
+	seconds int64
+	deeds   deed
+	// sets has a bit for each amount that the entry has, records one for each annotation
+	// with an original, both by container.
+	sets, records []uint8
+}
+
+// deed is what a manager did that is about no single container.
+type deed byte
+
+const (
+	// creation: only its creator sets a pod's restart policy, by an update.
+	creation deed = 1 << iota
+	// applying: it wrote what a pod was sized for, or when.
+	applying
+	// vouching: it wrote who else could know originals.
+	vouching
+	// answering: it wrote what the node answered.
+	answering
+	// adopting: it wrote what of somebody else's was adopted.
+	adopting
+)
+
+func (e *entry) is(d deed) bool { return e.deeds&d != 0 }
+
+func (e *entry) setsAmount(i int, which contract.Original) bool {
+	return e.sets != nil && e.sets[i]&(1<<which) != 0
+}
+
+func (e *entry) setsOriginal(i int, which contract.Original) bool {
+	return e.records != nil && e.records[i]&(1<<which) != 0
+}
+
+// The API server merges the oldest entries into one of ancientChanges where there are
+// more than ten, and gives beforeFirstApply what nobody has if a pod without a
+// record is applied to.
+const (
+	ancientChanges   = "ancient-changes"
+	beforeFirstApply = "before-first-apply"
+)
+
+// anybodys reports whether an entry has what anybody may have set.
+func (e *entry) anybodys() bool { return e.manager == ancientChanges || e.manager == beforeFirstApply }
+
+// mostEntries is how many entries are read. The API server keeps ten of those who update,
+// but any number of those who apply, and each is looked at for every amount.
+const mostEntries = 64
+
+// entriesOf reads what managedFields say of sizes. Of a record that is longer than any
+// honest one, nothing is believed.
+func entriesOf(pod *corev1.Pod) []entry {
+	entries := make([]entry, 0, min(len(pod.ManagedFields), mostEntries))
+	var keys originalKeys
+	for i := range pod.ManagedFields {
+		m := &pod.ManagedFields[i]
+		if m.Subresource != "" && m.Subresource != contract.ResizeSubresource {
+			continue
+		}
+		e := entry{
+			manager: strings.ToValidUTF8(m.Manager, "\uFFFD"), resize: m.Subresource != "",
+			applied: m.Operation == metav1.ManagedFieldsOperationApply, seconds: 1,
+		}
+		if m.Time != nil {
+			e.seconds = max(1, m.Time.Unix())
+		}
+		if m.FieldsV1 != nil {
+			e.read(m.FieldsV1.GetRawBytes(), pod, &keys)
+		}
+		if e.deeds != 0 || e.sets != nil || e.records != nil || e.resize || e.anybodys() {
+			entries = append(entries, e)
+		}
+		if len(entries) > mostEntries {
+			return []entry{{manager: ancientChanges, seconds: 1}}
+		}
+	}
+	return entries
+}
+
+// read reads the fields of an entry. The API server stores what clients make up, too, so
+// that a key counts only where the field really is: elsewhere the annotation guard does
+// not look for it.
+func (e *entry) read(fields []byte, pod *corev1.Pod, keys *originalKeys) {
+	for key, value := range members(fields) {
+		switch string(key) {
+		case `"f:metadata"`:
+			for key := range members(valueOf(value, `"f:annotations"`)) {
+				e.addAnnotation(string(unquoted(key)), pod, keys)
+			}
+		case `"f:spec"`:
+			for key, value := range members(value) {
+				switch string(key) {
+				case `"f:restartPolicy"`:
+					if !e.applied {
+						e.deeds |= creation
+					}
+				case `"f:containers"`:
+					e.addAmounts(value, pod, pod.Spec.Containers, 0)
+				case `"f:initContainers"`:
+					e.addAmounts(value, pod, pod.Spec.InitContainers, len(pod.Spec.Containers))
+				}
+			}
+		}
+	}
+}
+
+// addAnnotation takes note of one annotation; key is that of managedFields.
+func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *originalKeys) {
+	name, ok := strings.CutPrefix(key, "f:"+contract.Prefix)
+	if !ok {
+		return
+	}
+	name = contract.Prefix + name
+	switch {
+	case name == contract.AppliedAt || name == contract.AppliedInstanceType:
+		e.deeds |= applying
+	case name == contract.OriginalsBy:
+		e.deeds |= vouching
+	case name == contract.Infeasible:
+		e.deeds |= answering
+	case name != contract.AdoptedAt && strings.HasPrefix(name, contract.AdoptedPrefix):
+		e.deeds |= adopting
+	case strings.HasPrefix(name, contract.OriginalPrefix):
+		if at, ok := keys.of(pod)[name]; ok {
+			mark(&e.records, pod, at.container, 1<<at.which)
+		}
+	}
+}
+
+// mark sets bits of a container.
+func mark(of *[]uint8, pod *corev1.Pod, container int, bits uint8) {
+	if *of == nil {
+		*of = make([]uint8, len(pod.Spec.Containers)+len(pod.Spec.InitContainers))
+	}
+	(*of)[container] |= bits
+}
+
+// originalKeys has the annotations with originals that containers of a pod may have. They
+// are worked out once, and only for pods that have any: a pod may have a thousand
+// containers, and ten thousand annotations.
+type originalKeys map[string]amountAt
+
+type amountAt struct {
+	container int
+	which     contract.Original
+}
+
+func (k *originalKeys) of(pod *corev1.Pod) originalKeys {
+	if *k == nil {
+		*k = originalKeys{}
+		for i, containers := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+			for j := range containers {
+				for _, which := range contract.Originals {
+					(*k)[which.Key(containers[j].Name)] = amountAt{i*len(pod.Spec.Containers) + j, which}
+				}
+			}
+		}
+	}
+	return *k
+}
+
+// addAmounts takes note of the amounts of containers that a value of f:containers or
+// f:initContainers has; first is the place of the first of them in the pod.
+func (e *entry) addAmounts(value []byte, pod *corev1.Pod, containers []corev1.Container, first int) {
+	for key, fields := range members(value) {
+		name := nameIn(key)
+		for i := range containers {
+			if string(name) != containers[i].Name {
+				continue
+			}
+			resources := valueOf(fields, `"f:resources"`)
+			bits := amountsIn(valueOf(resources, `"f:requests"`), contract.CPURequest, contract.MemoryRequest) |
+				amountsIn(valueOf(resources, `"f:limits"`), contract.CPULimit, contract.MemoryLimit)
+			if bits != 0 {
+				mark(&e.sets, pod, first+i, bits)
+			}
+		}
+	}
+}
+
+// nameIn returns the name of a container in its key of managedFields.
+func nameIn(key []byte) []byte {
+	name, ok := bytes.CutPrefix(key, []byte(`"k:{\"name\":\"`))
+	name, closed := bytes.CutSuffix(name, []byte(`\"}"`))
+	if !ok || !closed {
+		return nil // No container has no name.
+	}
+	return name
+}
+
+func amountsIn(list []byte, cpu, memory contract.Original) (bits uint8) {
+	for key := range members(list) {
+		switch string(key) {
+		case `"f:cpu"`:
+			bits |= 1 << cpu
+		case `"f:memory"`:
+			bits |= 1 << memory
+		}
+	}
+	return bits
+}

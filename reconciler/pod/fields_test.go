@@ -1,0 +1,70 @@
+package pod
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+func TestAFieldCountsOnlyWhereItReallyIs(t *testing.T) {
+	applied := `"f:` + contract.AppliedAt + `":{}`
+	app := `"k:{\"name\":\"app\"}":{"f:resources":{"f:requests":{"f:cpu":{}}}}`
+	none, applies := []entry{}, []entry{{deeds: applying}}
+	for _, tc := range []struct {
+		name, raw string
+		want      []entry
+	}{
+		{"among annotations", `{"f:metadata":{"f:annotations":{".":{},` + applied + `}}}`, applies},
+		{"after others, with braces and quotes in their keys", `{"f:a":{"k:{\"b\":\"}\"}":{".":{}}},"f:metadata":{"f:annotations":{"f:x":{},` + applied + `},"f:labels":{}},"f:spec":{}}`, applies},
+		{"among labels", `{"f:metadata":{"f:labels":{` + applied + `}}}`, none},
+		{"at the top", `{` + applied + `}`, none},
+		{"deeper", `{"f:metadata":{"f:annotations":{"f:x":{` + applied + `}}}}`, none},
+		{"in a key of something else", `{"f:metadata":{"f:annotations":{"f:x \"f:` + contract.AppliedAt + `\"":{}}}}`, none},
+		{"a longer name", `{"f:metadata":{"f:annotations":{"f:` + contract.AppliedAt + `x":{}}}}`, none},
+		{"of nothing", ``, none},
+		{"of what ends too early", `{"f:metadata":{"f:annotations":{` + `"f:x":{`, none},
+		{"of a list", `{"f:metadata":[{"f:annotations":{` + applied + `}}]}`, none},
+		{"an original", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-memory.init":{}}}}`, []entry{{records: []uint8{0, 1 << contract.MemoryRequest}}}},
+		{"the original of a container that is not there", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-cpu.gone":{}}}}`, none},
+		{"an amount", `{"f:spec":{"f:containers":{` + app + `}}}`, []entry{{sets: []uint8{1 << contract.CPURequest, 0}}}},
+		{"an amount of an init container", `{"f:spec":{"f:initContainers":{"k:{\"name\":\"init\"}":{"f:resources":{"f:limits":{"f:memory":{}}}}}}}`, []entry{{sets: []uint8{0, 1 << contract.MemoryLimit}}}},
+		{"an amount in the wrong list", `{"f:spec":{"f:initContainers":{` + app + `}}}`, none},
+		{"an amount of a status", `{"f:status":{"f:containers":{` + app + `}}}`, none},
+		{"an amount of a key by more than a name", `{"f:spec":{"f:containers":{"k:{\"name\":\"app\",\"x\":1}":{"f:resources":{"f:requests":{"f:cpu":{}}}}}}}`, none},
+		{"a restart policy", `{"f:spec":{"f:restartPolicy":{}}}`, []entry{{deeds: creation}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"})
+			p.Spec.InitContainers = []corev1.Container{{Name: "init"}}
+			p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(tc.raw)}}
+			entries := entriesOf(p)
+			if diff := cmp.Diff(tc.want, entries, cmp.AllowUnexported(entry{}), cmpopts.IgnoreFields(entry{}, "seconds")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func FuzzMembersOfWhateverIsStored(f *testing.F) {
+	for _, seed := range []string{``, `{`, `{"a":{}}`, `{"a":{"b":[]},"c":"d}"}`, `{"k:{\"name\":\"app\"}":{".":{}}}`, `{"a"`, `{"a":`, `{"\`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		total := 0
+		for key, value := range members(raw) {
+			if key[0] != '"' {
+				t.Errorf("key %q", key)
+			}
+			total += len(key) + len(value)
+		}
+		if total > len(raw) {
+			t.Errorf("%d bytes of %d", total, len(raw))
+		}
+	})
+}

@@ -1,0 +1,235 @@
+package pod
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unique"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// From reads a pod as the API server has it.
+func From(object *corev1.Pod) *Pod {
+	h := historyOf(object)
+	return from(object, &h)
+}
+
+// Imagined is a pod that is yet to be made, as if it ran where nobody has resized it: its
+// spec is the original, whatever its annotations say.
+func Imagined(object *corev1.Pod) *Pod {
+	running := *object
+	running.Spec.NodeName = Somewhere
+	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
+	h := asCreated()
+	return from(&running, &h)
+}
+
+// Somewhere stands for the node of a pod that is yet to be made.
+const Somewhere = "imagined"
+
+// computeClass is the node selector whose value the configuration's
+// computeClasses match.
+const computeClass = "cloud.google.com/compute-class"
+
+func from(object *corev1.Pod, h *history) *Pod {
+	meta, spec, status := &object.ObjectMeta, &object.Spec, &object.Status
+	p := &Pod{
+		Name: strings.Clone(meta.Name), UID: types.UID(strings.Clone(string(meta.UID))),
+		namespace:   handleOf(meta.Namespace),
+		node:        handleOf(spec.NodeName),
+		appliedType: handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedInstanceType], "\uFFFD")),
+		appliedAt:   secondsIn(meta.Annotations[contract.AppliedAt]),
+		resizedAt:   h.ours,
+		phase:       phase(max(0, slices.Index(phases[:], status.Phase))),
+		class:       class(max(0, slices.Index(classes[:], status.QOSClass))),
+	}
+	long := p.readTexts(meta)
+	p.readContainers(object, h)
+	p.readFlags(object, h)
+	p.rare = p.rareOf(object, h, long)
+	return p
+}
+
+// readTexts returns the annotations that are shared, as they are long.
+func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
+	var w writer
+	w.add(meta.ResourceVersion)
+	owner := metav1.GetControllerOfNoCopy(meta)
+	if owner == nil {
+		owner = &metav1.OwnerReference{}
+	}
+	p.kind = handleOf(strings.ToValidUTF8(owner.Kind, "\uFFFD"))
+	w.add(owner.Name)
+	w.add(string(owner.UID))
+	p.texts.labelKeys, p.texts.labelsAt = w.addAll(meta.Labels, func(string) bool { return true })
+	p.texts.annotationKeys, p.texts.annotationsAt = w.addAll(meta.Annotations, func(key string) bool { return !contract.Ours(key) })
+	p.texts.values = string(w.values)
+	return w.long
+}
+
+func (p *Pod) readContainers(object *corev1.Pod, h *history) {
+	spec, status := &object.Spec, &object.Status
+	o := newOriginals(object.Annotations, h)
+	p.Containers = make([]Container, len(spec.Containers)+len(spec.InitContainers))
+	for i := range spec.Containers {
+		p.Containers[i].read(&spec.Containers[i], regular, statusOf(spec.Containers[i].Name, status.ContainerStatuses))
+		o.fill(&p.Containers[i], i)
+	}
+	for k := range spec.InitContainers {
+		i, c, of := len(spec.Containers)+k, &spec.InitContainers[k], initial
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			of = sidecar
+		}
+		p.Containers[i].read(c, of, statusOf(c.Name, status.InitContainerStatuses))
+		if of == sidecar {
+			o.fill(&p.Containers[i], i)
+		}
+	}
+	if marksAny(object) {
+		for i := range p.Containers {
+			c := &p.Containers[i]
+			for _, which := range contract.Originals {
+				if _, ok := which.In(object.Annotations, c.Name()); ok {
+					c.facts |= recorded
+				}
+			}
+		}
+	}
+}
+
+// read reads what does not depend on other containers.
+func (c *Container) read(spec *corev1.Container, of kind, status *corev1.ContainerStatus) {
+	c.name, c.kind, c.Spec = unique.Make(spec.Name), of, sizing.FromResources(spec.Resources)
+	for _, policy := range spec.ResizePolicy {
+		switch {
+		case policy.RestartPolicy != corev1.RestartContainer:
+		case policy.ResourceName == corev1.ResourceCPU:
+			c.facts |= cpuRestarts
+		case policy.ResourceName == corev1.ResourceMemory:
+			c.facts |= memoryRestarts
+		}
+	}
+	if more(spec.Resources.Requests, c.Spec.CPU.Request, c.Spec.Memory.Request) || more(spec.Resources.Limits, c.Spec.CPU.Limit, c.Spec.Memory.Limit) {
+		c.alter().requests, c.alter().limits = listOf(spec.Resources.Requests), listOf(spec.Resources.Limits)
+	}
+	c.readStatus(status)
+}
+
+// more reports whether a list has more than amounts of cpu and memory above zero.
+func more(list corev1.ResourceList, cpu, memory int64) bool {
+	plain := 0
+	for _, amount := range [...]int64{cpu, memory} {
+		if amount > 0 {
+			plain++
+		}
+	}
+	return len(list) > plain
+}
+
+// listOf is never nil, so that a list that is empty is told from none.
+func listOf(list corev1.ResourceList) corev1.ResourceList {
+	if list == nil {
+		return corev1.ResourceList{}
+	}
+	return list
+}
+
+// marksAny reports whether the pod has annotations of the reconciler.
+func marksAny(object *corev1.Pod) bool {
+	for key := range object.Annotations {
+		if contract.Ours(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// systemCritical is the least priority of critical pods
+// (scheduling.SystemCriticalPriority).
+const systemCritical = 2_000_000_000
+
+func (p *Pod) readFlags(object *corev1.Pod, h *history) {
+	spec, status := &object.Spec, &object.Status
+	f := &p.flags
+	_, mirror := object.Annotations[corev1.MirrorPodAnnotationKey]
+	_, says := object.Annotations[contract.AppliedInstanceType]
+	_, answered := object.Annotations[contract.Infeasible]
+	f.set(terminating, object.DeletionTimestamp != nil)
+	f.set(static, mirror)
+	f.set(deadline, spec.ActiveDeadlineSeconds != nil && *spec.ActiveDeadlineSeconds >= 0)
+	f.set(critical, spec.Priority != nil && *spec.Priority >= systemCritical)
+	f.set(recordCut, h.cut)
+	f.set(anybodyResized, h.anybody)
+	f.set(applied, says)
+	f.set(answers, answered)
+	f.set(marked, marksAny(object))
+	f.set(onlyOriginals, true)
+	for key := range object.Annotations {
+		if contract.Ours(key) && !contract.IsOriginal(key) {
+			p.flags &^= onlyOriginals
+		}
+	}
+	f.set(specUnseen, status.ObservedGeneration != 0 && status.ObservedGeneration < object.Generation)
+	f.set(runsSpec, p.running())
+	f.set(refusedForGood, refused(object))
+}
+
+func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string]) *rare {
+	spec := &object.Spec
+	r := rare{
+		overhead:          sizing.FromResources(corev1.ResourceRequirements{Requests: spec.Overhead}),
+		windows:           spec.OS != nil && spec.OS.Name == corev1.Windows,
+		claim:             claimOf(object),
+		unsupported:       notReported(object.Status.ContainerStatuses),
+		crossesNamespaces: crossesNamespaces(spec.Affinity),
+		answer:            answerOf(object, h),
+		conditions:        conditionsOf(object, p),
+		long:              long,
+		originalsBy:       handleOf(h.vouched),
+		priorityClass:     handleOf(spec.PriorityClassName),
+		computeClass:      handleOf(spec.NodeSelector[computeClass]),
+	}
+	if w := spec.Resources; w != nil {
+		r.whole = &Whole{sizing.FromResources(*w), len(w.Requests)+len(w.Limits) > 0}
+	}
+	if reflect.ValueOf(r).IsZero() {
+		return nil
+	}
+	return &r
+}
+
+// claimOf says which resource claim the pod uses; empty if it uses none.
+func claimOf(object *corev1.Pod) string {
+	for _, containers := range [...][]corev1.Container{object.Spec.Containers, object.Spec.InitContainers} {
+		for i := range containers {
+			if claims := containers[i].Resources.Claims; len(claims) > 0 {
+				return fmt.Sprintf("container %s uses resource claim %s", containers[i].Name, claims[0].Name)
+			}
+		}
+	}
+	if claims := object.Status.NodeAllocatableResourceClaimStatuses; len(claims) > 0 {
+		return fmt.Sprintf("the pod uses resource claim %s for resources of its node", claims[0].ResourceClaimName)
+	}
+	return ""
+}
+
+// notReported asks the first running container only, as the API server does: a kubelet
+// that can resize reports what a container runs with.
+func notReported(statuses []corev1.ContainerStatus) string {
+	for i := range statuses {
+		if s := &statuses[i]; s.State.Running != nil {
+			if s.Resources == nil {
+				return s.Name
+			}
+			return ""
+		}
+	}
+	return ""
+}

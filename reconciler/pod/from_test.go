@@ -1,0 +1,143 @@
+package pod
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+var guaranteed = podtest.Amounts{"1", "1", "1Gi", "1Gi"}
+
+func TestTextsAreThoseOfThePod(t *testing.T) {
+	longest := strings.Repeat("k", 253) + "/" + strings.Repeat("n", 63)
+	for name, object := range map[string]metav1.ObjectMeta{
+		"none":                     {},
+		"labels and annotations":   {Labels: map[string]string{"a": "1", "b": ""}, Annotations: map[string]string{"a": "2", "c": "x\x00y"}},
+		"long ones":                {Labels: map[string]string{longest: "v"}, Annotations: map[string]string{"a": strings.Repeat("v", longText), longest: strings.Repeat("v", longText-1), "z": strings.Repeat("w", 2*longText)}},
+		"a controller of any uid":  {ResourceVersion: "7", OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: types.UID(strings.Repeat("u", 2*longText)), Controller: new(true)}}, Labels: map[string]string{"a": "1"}},
+		"an owner, no controller":  {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: "u"}}},
+		"others beside what is of": {Annotations: map[string]string{contract.Skip: "true", contract.Prefix + "other": "x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := From(&corev1.Pod{ObjectMeta: object})
+			if got := maps.Collect(p.Labels().All()); !maps.Equal(got, object.Labels) {
+				t.Errorf("labels %v, want %v", got, object.Labels)
+			}
+			if got := maps.Collect(p.Annotations().All()); !maps.Equal(got, object.Annotations) {
+				t.Errorf("annotations %v, want %v", got, object.Annotations)
+			}
+			for key, value := range object.Annotations {
+				if got, ok := p.Annotations().Lookup(key); !ok || got != value {
+					t.Errorf("annotation %.20s is %.20q, %v", key, got, ok)
+				}
+			}
+			if p.Annotations().Has("none") || p.Labels().Get("none") != "" {
+				t.Error("it has what it has not")
+			}
+			want := Controller{}
+			if owner := metav1.GetControllerOf(&object); owner != nil {
+				want = Controller{owner.Kind, owner.Name, owner.UID}
+			}
+			if got := p.Controller(); got != want || got.Exists() != (want != Controller{}) || p.ResourceVersion() != object.ResourceVersion {
+				t.Errorf("controller %v at %q, want %v", got, p.ResourceVersion(), want)
+			}
+		})
+	}
+}
+
+func TestTheReconcilersAnnotationsAreNotAmongTexts(t *testing.T) {
+	p := From(podtest.Pod(guaranteed, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:00:00+01:00", "skip", "true")))
+	if got := maps.Collect(p.Annotations().All()); len(got) != 1 || got[contract.Skip] != "true" {
+		t.Errorf("annotations %v", got)
+	}
+	nodeType, ok := p.Applied()
+	if !ok || nodeType != "n4" || !p.AppliedAt().Equal(podtest.Start) || !p.Sized() || !p.Marked() || p.OnlyOriginals() {
+		t.Errorf("applied for %q at %v", nodeType, p.AppliedAt())
+	}
+	if c := p.Containers[0]; !c.Recorded() || !c.Resized() || c.Original.CPU.Request != 2000 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestTextsThatNoMessageCanHaveAreMadeValid(t *testing.T) {
+	p := From(podtest.Pod(guaranteed, podtest.Annotated("applied-instance-type", "n4\xff"), func(p *corev1.Pod) {
+		p.Labels = map[string]string{"a": "\xfe"}
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].Kind = "rs\xff", "Set\xff"
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Message: strings.Repeat("é", 2000)}}
+	}))
+	nodeType, _ := p.Applied()
+	for _, text := range []string{nodeType, p.Labels().Get("a"), p.Controller().Name, p.Controller().Kind, p.Conditions()[0].Message} {
+		if !utf8.ValidString(text) || text == "" || len(text) > mostMessage+len("…")+2 {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+func TestARecordThatIsLongerThanAnyHonestOneProvesNothing(t *testing.T) {
+	p := podtest.Pod(guaranteed, podtest.ManagedBy(podtest.AsMade))
+	for i := range 2 * mostEntries {
+		m := podtest.ResizeBy(fmt.Sprint("manager-", i), i, contract.CPURequest)
+		m.Operation = metav1.ManagedFieldsOperationApply
+		p.ManagedFields = append(p.ManagedFields, m)
+	}
+	h := historyOf(p)
+	if by, _ := h.setterOf(0, contract.CPURequest); by != unknown || len(h.entries) > mostEntries || !h.cut {
+		t.Errorf("set by %v: %+v", by, h)
+	}
+}
+
+// What the kubelet says is kept apart only where it is not what the spec asks for.
+func TestAStatusIsWhatTheKubeletSays(t *testing.T) {
+	list := func(cpu, memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	}
+	size := func(cpu, memory int64) sizing.Container {
+		return sizing.Container{CPU: sizing.Amount{Request: cpu, Limit: cpu}, Memory: sizing.Amount{Request: memory << 30, Limit: memory << 30}}
+	}
+	same := corev1.ResourceRequirements{Requests: list("1", "1Gi"), Limits: list("1", "1Gi")}
+	less := corev1.ResourceRequirements{Requests: list("500m", "1Gi"), Limits: list("500m", "1Gi")}
+	for _, tc := range []struct {
+		name               string
+		status             *corev1.ContainerStatus
+		told               bool
+		running, allocated sizing.Container
+		heldCPU            int64
+	}{
+		{"nothing", nil, false, sizing.Container{}, size(1000, 1), 0},
+		{"no resources", &corev1.ContainerStatus{Name: "app"}, false, sizing.Container{}, size(1000, 1), 0},
+		{"the spec", &corev1.ContainerStatus{Name: "app", Resources: &same, AllocatedResources: list("1", "1Gi")}, true, size(1000, 1), size(1000, 1), 1000},
+		{"the spec, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &same}, true, size(1000, 1), size(1000, 1), 1000},
+		{"less", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("500m", "1Gi")}, true, size(500, 1), size(500, 1), 500},
+		{"less, of which more is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("2", "1Gi")}, true, size(500, 1),
+			sizing.Container{CPU: sizing.Amount{Request: 2000, Limit: 500}, Memory: size(0, 1).Memory}, 2000},
+		{"an empty list of resources", &corev1.ContainerStatus{Name: "app", Resources: &corev1.ResourceRequirements{}, AllocatedResources: list("1", "1Gi")}, true, sizing.Container{}, size(1000, 1), 1000},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			object := podtest.Pod(guaranteed)
+			if tc.status != nil {
+				object.Status.ContainerStatuses = []corev1.ContainerStatus{*tc.status}
+			}
+			c := &From(object).Containers[0]
+			if running, told := c.Running(); running != tc.running || told != tc.told {
+				t.Errorf("runs with %v, %v", running, told)
+			}
+			if got := c.Allocated(); got != tc.allocated {
+				t.Errorf("set aside is %v, want %v", got, tc.allocated)
+			}
+			if cpu, _, told := c.Held(); cpu != tc.heldCPU || told != tc.told {
+				t.Errorf("held are %d, %v", cpu, told)
+			}
+		})
+	}
+}

@@ -1,0 +1,104 @@
+package podtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// sample is the file of a pod of typical size.
+func sample() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "../../test/bench/pod.yaml")
+}
+
+// HeapInUse is how many bytes of heap are in use.
+func HeapInUse() float64 {
+	for range 3 { // What is cleaned up after one is freed by the next.
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// Typical is a pod of typical size that runs, and was sized.
+func Typical(t testing.TB) *corev1.Pod {
+	t.Helper()
+	content, err := os.ReadFile(sample())
+	p := &corev1.Pod{}
+	if err == nil {
+		err = yaml.UnmarshalStrict(content, p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Namespace, p.Generation = "shop", 2
+	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, QOSClass: corev1.PodQOSBurstable, ObservedGeneration: 2}
+	for i := range p.Spec.Containers {
+		c := &p.Spec.Containers[i]
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, AllocatedResources: c.Resources.Requests, Resources: &c.Resources,
+		})
+	}
+	Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi",
+		"original-cpu.proxy", "250m", "original-cpu-limit.proxy", "500m", "original-memory.proxy", "128Mi", "original-memory-limit.proxy", "256Mi",
+		"applied-instance-type", "n4")(p)
+	p.Annotations[contract.AppliedAt] = "2026-05-04T09:13:02Z"
+	ResizedByUs(p)
+	return p
+}
+
+// ResizedByUs adds the record of our resize of the first two containers.
+func ResizedByUs(p *corev1.Pod) {
+	ManagedBy(AsMade, ResizeOf(10, p.Spec.Containers[0].Name, p.Spec.Containers[1].Name), Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix))(p)
+}
+
+// OwnedBy gives the pod another controller.
+func OwnedBy(p *corev1.Pod, kind, name string) {
+	owner := &p.OwnerReferences[0]
+	owner.Kind, owner.Name = kind, name
+	owner.UID = types.UID(fmt.Sprintf("%-36s", name)) // As long as any.
+	if kind == "ReplicaSet" {
+		p.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = name[len("checkout-"):]
+	} else {
+		delete(p.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	}
+}
+
+// Asks has the pod ask for amounts that no other number asks for.
+func Asks(p *corev1.Pod, n int) {
+	for i := range p.Spec.Containers {
+		c, status := &p.Spec.Containers[i], &p.Status.ContainerStatuses[i]
+		for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
+			cpu, memory := *list.Cpu(), *list.Memory()
+			cpu.Add(*resource.NewMilliQuantity(int64(n), resource.DecimalSI))
+			memory.Add(*resource.NewQuantity(int64(n)<<20, resource.BinarySI))
+			list[corev1.ResourceCPU], list[corev1.ResourceMemory] = cpu, memory
+		}
+		status.AllocatedResources, status.Resources = c.Resources.Requests, &c.Resources
+		for original, amount := range map[contract.Original]*resource.Quantity{
+			contract.CPURequest: c.Resources.Requests.Cpu(), contract.MemoryRequest: c.Resources.Requests.Memory(),
+			contract.CPULimit: c.Resources.Limits.Cpu(), contract.MemoryLimit: c.Resources.Limits.Memory(),
+		} {
+			p.Annotations[original.Key(c.Name)] = amount.String()
+		}
+	}
+}
+
+// Alone makes it the only pod of the i-th Deployment.
+func Alone(p *corev1.Pod, i int) {
+	OwnedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i))
+	p.Labels["app.kubernetes.io/name"], p.Labels["app.kubernetes.io/instance"] = fmt.Sprint("checkout-", i), fmt.Sprint("checkout-production-", i)
+	p.Annotations["checksum/config"] = fmt.Sprintf("%064x", i)
+}

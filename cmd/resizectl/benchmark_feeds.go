@@ -51,7 +51,7 @@ that answers.`,
 			return o.run(cmd.Context())
 		},
 	}
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -75,11 +75,11 @@ func (o *benchmarkFeedsOptions) run(ctx context.Context) error {
 }
 
 func (o *benchmarkFeedsOptions) print(resp *workloadresizerv1.ListFeedsResponse) error {
-	if o.output.streams() {
+	if o.output.isDocument() {
 		return printDocument(o.Out, o.output, resp)
 	}
 	wide := o.output == formatWide
-	if err := newTableWriter(o.Out, o.color.painter(o.Out), wide).print(feedsTable(resp.GetFeeds())); err != nil {
+	if err := printTable(o.Out, o.color.painter(o.Out), wide, feedsTable(resp.GetFeeds())); err != nil {
 		return err
 	}
 	if !wide && o.name == "" {

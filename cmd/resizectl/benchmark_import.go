@@ -82,14 +82,14 @@ With --dry-run nothing is stored. The exit code is
 		},
 	}
 	o.format = formatAuto
-	cmd.Flags().Var(formatFlag{&o.format, feedFormats()}, "format", "format of the files, one of "+strings.Join(feedFormats(), ", ")+"; auto tells it from their content")
+	cmd.Flags().Var(oneOf(&o.format, "format", feedFormats()), "format", "format of the files, one of "+strings.Join(feedFormats(), ", ")+"; auto tells it from their content")
 	completeFlag(cmd, "format", cobra.FixedCompletions(feedFormats(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&o.benchmark, "benchmark", "", "what was run, of cloud-csv; of other formats, the only benchmark to import")
 	cmd.Flags().StringToIntVar(&o.vcpus, "vcpus", nil, "vCPUs of instance types, such as `m7i.large=2`, where neither a row nor the name says")
 	cmd.Flag("vcpus").DefValue = "" // Not "[]", which the help would show.
 	cmd.Flags().StringVar(&o.source, "source", importSource, "who says so, where a sample does not")
 	o.dryRun.addFlag(cmd, "what would be stored")
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 

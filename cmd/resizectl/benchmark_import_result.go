@@ -87,8 +87,8 @@ func (o *benchmarkImportOptions) print(all []*imported) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if !o.output.streams() {
-		return newTableWriter(o.Out, painter{}, o.output == formatWide).print(importTable(all, o.dryRun.on()))
+	if !o.output.isDocument() {
+		return printTable(o.Out, painter{}, o.output == formatWide, importTable(all, o.dryRun.on()))
 	}
 	out, err := json.MarshalIndent(map[string]any{"files": all}, "", "  ")
 	if err != nil {

@@ -58,7 +58,7 @@ median.`,
 	}
 	cmd.Flags().StringVar(&o.request.Benchmark, "benchmark", "", "only this benchmark, such as coremark")
 	completeFlag(cmd, "benchmark", completeBenchmarks(server))
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -71,7 +71,7 @@ func (o *benchmarkListOptions) run(ctx context.Context) error {
 			}
 			all.Benchmarks = append(all.Benchmarks, benchmark)
 		}
-		if o.output.streams() {
+		if o.output.isDocument() {
 			return printDocument(o.Out, o.output, all)
 		}
 		if len(all.GetBenchmarks()) == 0 {
@@ -79,6 +79,6 @@ func (o *benchmarkListOptions) run(ctx context.Context) error {
 			return err
 		}
 		table := benchmarksTable(all.GetBenchmarks(), time.Now())
-		return newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(table)
+		return printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, table)
 	})
 }

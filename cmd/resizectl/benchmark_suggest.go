@@ -55,10 +55,10 @@ its CPU models, and what it would mean for the pods to accept the suggestion.`,
 			if o.nodeType = args[0]; o.nodeType == "" {
 				return usageErrorf(cmd, "the node type is empty; leave it out for all of them")
 			}
-			return o.show(cmd.Context())
+			return o.show(cmd.Context(), cmd.Root().DisplayName())
 		},
 	}
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -68,34 +68,31 @@ func (o *benchmarkSuggestOptions) list(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.streams() {
+		if o.output.isDocument() {
 			return printDocument(o.Out, o.output, resp)
 		}
 		if len(resp.GetSuggestions()) == 0 {
 			_, err := fmt.Fprintln(o.ErrOut, "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured")
 			return err
 		}
-		return newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(suggestionsTable(resp.GetSuggestions()))
+		return printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, suggestionsTable(resp.GetSuggestions()))
 	})
 }
 
-func (o *benchmarkSuggestOptions) show(ctx context.Context) error {
+// show names the program as people write it.
+func (o *benchmarkSuggestOptions) show(ctx context.Context, program string) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})
 		if err != nil {
 			return err
 		}
-		if o.output.streams() {
+		if o.output.isDocument() {
 			return printDocument(o.Out, o.output, resp)
 		}
 		if err := printSuggestion(o.Out, o.color.painter(o.Out), resp, o.output == formatWide); err != nil {
 			return err
 		}
-		text := howToAccept(resp.GetSuggestion())
-		if o.server.plugin {
-			text = renamed(text)
-		}
-		_, err = fmt.Fprintf(o.Out, "\n%s\n", text)
+		_, err = fmt.Fprintf(o.Out, "\n%s\n", howToAccept(program, resp.GetSuggestion()))
 		return err
 	})
 }

@@ -55,8 +55,8 @@ func modelsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 
 // howToAccept is the command that makes the suggestion an override, or why there
 // is none.
-func howToAccept(s *workloadresizerv1.Suggestion) string {
-	command := "resizectl benchmark accept " + oneLine(s.GetNodeType())
+func howToAccept(program string, s *workloadresizerv1.Suggestion) string {
+	command := program + " benchmark accept " + oneLine(s.GetNodeType())
 	switch {
 	case s.GetCpuPerf() == 0:
 		return "There is nothing to accept."

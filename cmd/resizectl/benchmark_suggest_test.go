@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -74,7 +72,7 @@ func TestHowToAccept(t *testing.T) {
 			s.Current.CpuPerf, s.Current.Provenance = s.CpuPerf, &workloadresizerv1.Provenance{Source: "benchmark"}
 		})},
 	} {
-		if got := howToAccept(tc.of); got != tc.want {
+		if got := howToAccept("resizectl", tc.of); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
@@ -144,15 +142,5 @@ func TestWhichSourceDecidesBeforeBenchmarksIsSaid(t *testing.T) {
 		if got := modeInWords(s); !strings.HasSuffix(got, "on its way to 1.2"+tc.want) {
 			t.Errorf("%s: %q, want %q at the end", tc.name, got, tc.want)
 		}
-	}
-}
-
-// Who runs the program through kubectl reads commands that they can copy.
-func TestTheCommandToAcceptIsThatOfThePlugin(t *testing.T) {
-	var out, errOut bytes.Buffer
-	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
-	code := runAs(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", serve(t, suggesting())})
-	if code != exitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload_resizer benchmark accept n4\n") {
-		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
 	}
 }

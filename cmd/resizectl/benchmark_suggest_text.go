@@ -11,10 +11,8 @@ import (
 
 // printSuggestion prints everything that is known of a suggestion.
 func printSuggestion(w io.Writer, p painter, resp *workloadresizerv1.GetSuggestionResponse, wide bool) error {
-	for _, line := range suggestionLines(p, resp.GetSuggestion()) {
-		if _, err := fmt.Fprintf(w, "%-11s%s\n", line.name+":", line.text); err != nil {
-			return err
-		}
+	if err := printLines(w, 11, suggestionLines(p, resp.GetSuggestion())); err != nil {
+		return err
 	}
 	for _, table := range []*metav1.Table{partsTable(resp.GetSuggestion()), modelsTable(resp.GetSuggestion())} {
 		if len(table.Rows) == 0 {
@@ -23,7 +21,7 @@ func printSuggestion(w io.Writer, p painter, resp *workloadresizerv1.GetSuggesti
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
-		if err := newTableWriter(w, p, wide).print(table); err != nil {
+		if err := printTable(w, p, wide, table); err != nil {
 			return err
 		}
 	}
@@ -36,8 +34,8 @@ func printSuggestion(w io.Writer, p painter, resp *workloadresizerv1.GetSuggesti
 	return printImpact(w, p, resp.GetImpact(), wide)
 }
 
-func suggestionLines(p painter, s *workloadresizerv1.Suggestion) []statusLine {
-	lines := []statusLine{
+func suggestionLines(p painter, s *workloadresizerv1.Suggestion) [][2]string {
+	lines := [][2]string{
 		{"node type", oneLine(s.GetNodeType())},
 		{"current", currentText(s.GetCurrent())},
 		{"suggested", suggestedText(p, s)},
@@ -46,9 +44,9 @@ func suggestionLines(p painter, s *workloadresizerv1.Suggestion) []statusLine {
 			timestamp(s.GetOldestTime()), timestamp(s.GetNewestTime()))},
 	}
 	for _, hold := range s.GetHolds() {
-		lines = append(lines, statusLine{"held back", p.paint(notable, oneLine(hold.GetCode())) + ": " + oneLine(hold.GetMessage())})
+		lines = append(lines, [2]string{"held back", p.paint(notable, oneLine(hold.GetCode())) + ": " + oneLine(hold.GetMessage())})
 	}
-	return append(lines, statusLine{"mode", modeInWords(s)})
+	return append(lines, [2]string{"mode", modeInWords(s)})
 }
 
 func currentText(r *workloadresizerv1.Ratio) string {

@@ -3,11 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
@@ -21,26 +18,6 @@ const (
 )
 
 var colorModes = []string{string(colorAuto), string(colorAlways), string(colorNever)}
-
-// String implements pflag.Value.
-func (m *colorMode) String() string { return string(*m) }
-
-// Set implements pflag.Value.
-func (m *colorMode) Set(s string) error {
-	if !slices.Contains(colorModes, s) {
-		return fmt.Errorf("must be one of %s", strings.Join(colorModes, ", "))
-	}
-	*m = colorMode(s)
-	return nil
-}
-
-// Type implements pflag.Value.
-func (m *colorMode) Type() string { return "when" }
-
-func (m *colorMode) addFlag(root *cobra.Command, flags *pflag.FlagSet) {
-	flags.Var(m, "color", "when to use colours, one of "+strings.Join(colorModes, ", ")+"; auto is on a terminal, unless NO_COLOR is set")
-	completeFlag(root, "color", cobra.FixedCompletions(colorModes, cobra.ShellCompDirectiveNoFileComp))
-}
 
 // painter is that for what is written to w.
 func (m *colorMode) painter(w io.Writer) painter {

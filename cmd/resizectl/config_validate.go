@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -130,21 +128,4 @@ func (o *configValidateOptions) read(ctx context.Context, file string) ([]byte, 
 		return nil, fmt.Errorf("read the configuration from standard input: %w", err)
 	}
 	return text, nil
-}
-
-// readAll is io.ReadAll that ends with ctx: nobody else ends the wait for what
-// is typed. What then is still read is lost.
-func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
-	var text bytes.Buffer
-	done := make(chan error, 1)
-	go func() {
-		_, err := text.ReadFrom(in)
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		return text.Bytes(), err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

@@ -28,8 +28,9 @@ type connection struct {
 	audience              string
 
 	timeout time.Duration
-	// plugin tells that kubectl runs this program.
-	plugin bool
+	// plugin tells that kubectl runs this program, which has this version.
+	plugin  bool
+	version string
 	// flags tell which of these were given.
 	flags *pflag.FlagSet
 }
@@ -58,10 +59,15 @@ func (c *connection) call(ctx context.Context, ask func(context.Context, *client
 // something to send: --timeout holds only if it was given.
 func (c *connection) stream(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	unlimited := *c
-	if !c.flags.Changed("timeout") {
-		unlimited.timeout = 0
-	}
+	unlimited.limitTo(0)
 	return unlimited.call(ctx, ask)
+}
+
+// limitTo sets how long it may take to answer, unless --timeout says so.
+func (c *connection) limitTo(timeout time.Duration) {
+	if !c.flags.Changed("timeout") {
+		c.timeout = timeout
+	}
 }
 
 // dial returns a client of the server that the flags lead to.

@@ -22,8 +22,15 @@ const (
 // clusterFlags lead to the server of a cluster. Naming one is asking for that.
 var clusterFlags = []string{"kubeconfig", "context", "cluster", "user", "service", "service-account-token", "token-audience"}
 
+// newConnection has the flags say which server is asked, for a program of a version,
+// which kubectl may run as its plugin.
+func newConnection(flags *pflag.FlagSet, version string, plugin bool) *connection {
+	c := &connection{flags: flags, version: version, plugin: plugin}
+	c.addFlags(flags)
+	return c
+}
+
 func (c *connection) addFlags(flags *pflag.FlagSet) {
-	c.flags = flags
 	server, usage := os.Getenv(serverVariable), serverVariable+" sets the default"
 	switch {
 	case c.plugin:
@@ -65,7 +72,7 @@ func (c *connection) inCluster() (bool, error) {
 // options are those that all servers have in common.
 func (c *connection) options() ([]client.Option, error) {
 	// The timeout of call holds for streams too, and 0 has to mean no limit.
-	opts := []client.Option{client.WithDefaultTimeout(0), client.WithUserAgent("resizectl/" + versionText())}
+	opts := []client.Option{client.WithDefaultTimeout(0), client.WithUserAgent("resizectl/" + c.version)}
 	switch {
 	case (c.certificate == "") != (c.key == ""):
 		return nil, errors.New("--client-certificate and --client-key belong together: give both")

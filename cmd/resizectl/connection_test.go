@@ -138,8 +138,7 @@ func TestWhichServerIsAsked(t *testing.T) {
 func TestThisMachinesServerIsAskedByDefault(t *testing.T) {
 	t.Setenv(serverVariable, "")
 	t.Setenv("KUBECONFIG", file(t, "config", []byte(unreachableCluster)))
-	var c connection
-	c.addFlags(pflag.NewFlagSet("", pflag.ContinueOnError))
+	c := newConnection(pflag.NewFlagSet("", pflag.ContinueOnError), "", false)
 	if got := c.where(); got != "127.0.0.1:7443" {
 		t.Errorf("%s is asked", got)
 	}
@@ -162,9 +161,8 @@ func TestWhichServiceAccountAsks(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(tokenVariable, tc.token)
 			t.Setenv(accountVariable, tc.account)
-			var c connection
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			c.addFlags(flags)
+			c := newConnection(flags, "", false)
 			if err := flags.Parse(tc.args); err != nil {
 				t.Fatal(err)
 			}
@@ -198,9 +196,8 @@ func TestStreamsHaveNoTimeoutUnlessItIsGiven(t *testing.T) {
 		{"one that is given", []string{"--timeout", "1m"}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var c connection
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			c.addFlags(flags)
+			c := newConnection(flags, "", false)
 			if err := flags.Parse(append(tc.args, "--server", "127.0.0.1:1")); err != nil {
 				t.Fatal(err)
 			}

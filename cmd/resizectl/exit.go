@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/spf13/cobra"
 )
 
 // Exit codes, those of "kubectl diff".
@@ -37,11 +35,6 @@ var errNotRestored = errors.New("at least one pod is not restored")
 // errNotImported ends an import that left rows out. What is wrong with them was
 // printed.
 var errNotImported = errors.New("at least one row is bad or was rejected")
-
-// usageErrorf says what is wrong with a command line, and where its help is.
-func usageErrorf(cmd *cobra.Command, format string, args ...any) error {
-	return fmt.Errorf("%w\nsee \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
-}
 
 // report prints what went wrong, if anything did, and returns the exit code.
 func report(ctx context.Context, errOut io.Writer, p painter, err error) int {

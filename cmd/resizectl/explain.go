@@ -9,8 +9,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 )
 
+type explainOptions struct {
+	genericiooptions.IOStreams
+	onePod
+	server *connection
+	color  *colorMode
+	output format
+}
+
 func newExplainCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
-	o := &podOptions{IOStreams: streams, server: server, color: color}
+	o := &explainOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "explain POD",
 		Short: "Tell step by step why a pod has the size it has, or will get",
@@ -31,20 +39,21 @@ has them, and in "unknown" why one of them is missing; -o wide is the same as ta
 			if err := o.complete(cmd, args); err != nil {
 				return err
 			}
-			return o.explain(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
-	o.addFlags(cmd)
+	o.addNamespaceFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 
-func (o *podOptions) explain(ctx context.Context) error {
+func (o *explainOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		known, err := findOut(ctx, c, o.namespace, o.pod)
 		if err != nil {
 			return err
 		}
-		if o.output.streams() {
+		if o.output.isDocument() {
 			return printExplanation(o.Out, o.output, known)
 		}
 		return printSteps(o.Out, o.color.painter(o.Out), known)

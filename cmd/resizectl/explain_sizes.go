@@ -95,15 +95,6 @@ func hasNow(current, desired amount) string {
 	return fmt.Sprintf(", and it has %s now", orAbsent(current.request))
 }
 
-// leavesAsIs are the reasons for which a resource may stay as it is, or go back to what
-// it was, where its size is worked out. All other reasons to leave a pod alone are known
-// before that.
-var leavesAsIs = []string{
-	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
-	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",
-	"ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept",
-}
-
 // worked tells whether the sizes were worked out: those of a pod that is left
 // alone for what it is were not.
 func (f *facts) worked() bool {

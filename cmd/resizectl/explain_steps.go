@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // printSteps prints the explanation, a numbered line per step.
@@ -76,25 +74,6 @@ func (f *facts) ratioStep() string {
 		text += " The ratios were changed since the plan was made: ask again."
 	}
 	return text
-}
-
-// provenanceText is "configmap (kubectl, 2026-10-01T12:30:00Z: measured)".
-func provenanceText(from *workloadresizerv1.Provenance) string {
-	var who []string
-	if from.GetAuthor() != "" {
-		who = append(who, oneLine(from.GetAuthor()))
-	}
-	if from.GetUpdateTime() != nil {
-		who = append(who, timestamp(from.GetUpdateTime()))
-	}
-	says := strings.Join(who, ", ")
-	if from.GetReason() != "" {
-		says += ": " + oneLine(from.GetReason())
-	}
-	if says == "" {
-		return orAbsent(oneLine(from.GetSource()))
-	}
-	return fmt.Sprintf("%s (%s)", orAbsent(oneLine(from.GetSource())), says)
 }
 
 func (f *facts) factorStep() string {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os/user"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,25 +36,6 @@ func (o *holdOptions) ttlMessage() *durationpb.Duration {
 		return nil
 	}
 	return durationpb.New((o.ttl + time.Second - 1).Truncate(time.Second))
-}
-
-// author is who runs this, for those who list the holds.
-func author() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return ""
-}
-
-func kindText(k workloadresizerv1.HoldKind) string {
-	switch k {
-	case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
-		return "restore"
-	case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
-		return "pause"
-	}
-	// A newer server may know more kinds than this version.
-	return k.String()
 }
 
 // warnIfEmpty tells that a scope has no pods now, which a slip of the pen would be

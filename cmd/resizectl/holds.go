@@ -50,7 +50,7 @@ the caller's name, or what a caller that the server does not know has said.`,
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only holds of this namespace, and those of the cluster")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, whatever --namespace says")
-	o.output.addNamingFlag(cmd)
+	addNamingFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -103,7 +103,7 @@ func printHolds(w io.Writer, p painter, holds []*workloadresizerv1.Hold, wide bo
 			orAbsent(oneLine(hold.GetAuthor())), orAbsent(oneLine(hold.GetReason())), orAbsent(oneLine(hold.GetUid())),
 		}})
 	}
-	return newTableWriter(w, p, wide).print(table)
+	return printTable(w, p, wide, table)
 }
 
 // holdName names what a hold covers as kubectl does.

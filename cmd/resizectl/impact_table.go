@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,7 +34,7 @@ func printImpact(w io.Writer, p painter, impact *workloadresizerv1.Impact, wide 
 	add("all pods", total)
 	add("node type ", impact.GetNodeTypes()...)
 	add("namespace ", impact.GetNamespaces()...)
-	if err := newTableWriter(w, p, wide).print(table); err != nil {
+	if err := printTable(w, p, wide, table); err != nil {
 		return err
 	}
 	if n := impact.GetHiddenNamespaces(); n > 0 {
@@ -67,7 +66,7 @@ func printVetoed(w io.Writer, p painter, impact *workloadresizerv1.Impact, wide 
 			return err
 		}
 	}
-	if err := newTableWriter(w, p, wide).print(table); err != nil {
+	if err := printTable(w, p, wide, table); err != nil {
 		return err
 	}
 	if more := impact.GetTotal().GetVetoed() - int64(len(impact.GetVetoed())); more > 0 {
@@ -82,16 +81,4 @@ func vetoedText(pods int64) painted {
 		return painted{text: "0"}
 	}
 	return painted{fmt.Sprint(pods), notable}
-}
-
-// freedOrAdded is by how much requests change, e.g. "1500m freed" of "-1500m".
-func freedOrAdded(quantity string) painted {
-	amount, less := strings.CutPrefix(oneLine(quantity), "-")
-	switch {
-	case amount == "" || amount == "0":
-		return painted{text: absent}
-	case less:
-		return painted{amount + " freed", freed}
-	}
-	return painted{amount + " added", added}
 }

@@ -62,7 +62,7 @@ that on.`,
 	o.addHoldFlags(cmd)
 	o.addYesFlag(cmd, "--all-namespaces")
 	o.dryRun.addFlag(cmd, "what would be paused")
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 

@@ -94,7 +94,7 @@ Nothing is changed. The exit code is that of "kubectl diff":
 	completeFlag(cmd, "node-type", completeNodeTypeFlag(server, true))
 	completeFlag(cmd, "what-if-node-type", completeNodeTypeFlag(server, false))
 	completeFlag(cmd, "what-if-baseline", completeNodeTypeFlag(server, false))
-	o.output.addNamingFlag(cmd)
+	addNamingFlag(cmd, &o.output)
 	return cmd
 }
 

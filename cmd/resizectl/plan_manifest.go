@@ -97,14 +97,14 @@ func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizer
 // printManifest prints the plans, and on standard error what else there is to say
 // of the manifest.
 func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestResponse) error {
-	if o.output.streams() {
+	if o.output.isDocument() {
 		return printDocument(o.Out, o.output, response)
 	}
 	if o.output == formatName {
 		return printNames(o.Out, manifestName, response.GetObjects()...)
 	}
 	paint := o.color.painter(o.Out)
-	if err := newTableWriter(o.Out, paint, o.output == formatWide).print(manifestTable(response)); err != nil {
+	if err := printTable(o.Out, paint, o.output == formatWide, manifestTable(response)); err != nil {
 		return err
 	}
 	if err := printManifestTotals(o.Out, paint, response); err != nil {

@@ -47,7 +47,7 @@ func (o *planOptions) previewOptions() []client.PreviewOption {
 // progressLine is none where plans are printed on the same terminal as they come:
 // the two would mix.
 func (o *planOptions) progressLine() *progress {
-	if o.output.streams() && isTerminal(o.Out) {
+	if o.output.isDocument() && isTerminal(o.Out) {
 		return &progress{}
 	}
 	return newProgress(o.ErrOut)

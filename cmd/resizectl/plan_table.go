@@ -61,7 +61,7 @@ func containersOf(plan *workloadresizerv1.Plan) []*workloadresizerv1.ContainerPl
 }
 
 func (p *plansTable) summary(s *workloadresizerv1.PlanSummary) error {
-	if err := newTableWriter(p.w, p.painter, p.wide).print(&p.table); err != nil {
+	if err := printTable(p.w, p.painter, p.wide, &p.table); err != nil {
 		return err
 	}
 	return printTotals(p.w, p.painter, s)
@@ -74,7 +74,7 @@ func printPlan(w io.Writer, paint painter, plan *workloadresizerv1.Plan, wide bo
 	if err := p.plan(plan); err != nil {
 		return err
 	}
-	if err := newTableWriter(w, paint, wide).print(&p.table); err != nil {
+	if err := printTable(w, paint, wide, &p.table); err != nil {
 		return err
 	}
 	for _, reason := range plan.GetReasons() {
@@ -109,20 +109,4 @@ func planCells(plan *workloadresizerv1.Plan, container *workloadresizerv1.Contai
 		orAbsent(oneLine(plan.GetNodeTypeLabel())), orAbsent(oneLine(plan.GetRule())),
 		orAbsent(strings.Join(messages, "; ")),
 	}
-}
-
-// asked is "request/limit" of one resource, absent if there is neither.
-func asked(r *workloadresizerv1.Resources, resource string) string {
-	request, limit := r.GetRequests()[resource], r.GetLimits()[resource]
-	if request == "" && limit == "" {
-		return absent
-	}
-	return orAbsent(request) + "/" + orAbsent(limit)
-}
-
-func reasonText(reason *workloadresizerv1.PlanReason) string {
-	if reason.GetMessage() == "" {
-		return oneLine(reason.GetCode())
-	}
-	return oneLine(reason.GetCode() + ": " + reason.GetMessage())
 }

@@ -42,3 +42,15 @@ func TestPlugin(t *testing.T) {
 		}
 	}
 }
+
+// Who runs the program through kubectl reads commands that they can copy.
+func TestTheCommandToAcceptIsThatOfThePlugin(t *testing.T) {
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
+	server := writable()
+	server.scriptedBenchmarks = measured()
+	code := runAs(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", serve(t, server)})
+	if code != exitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload_resizer benchmark accept n4\n") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
+	}
+}

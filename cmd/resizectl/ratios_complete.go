@@ -3,46 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
-
-// completionTimeout is short: a person waits for it in the middle of a line.
-const completionTimeout = 2 * time.Second
-
-// completeNodeTypes completes up to atMost node types, any number if that is 0.
-// Where no server answers it completes nothing, and says nothing: an error would
-// be printed into the line.
-func completeNodeTypes(server *connection, atMost int) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if atMost > 0 && len(args) >= atMost {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return nodeTypesBut(cmd, server, args), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// completeNodeTypeFlag completes a flag that names a node type, or with list
-// several, separated by commas.
-func completeNodeTypeFlag(server *connection, list bool) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		before := ""
-		if n := strings.LastIndex(typed, ","); list && n >= 0 {
-			before = typed[:n+1]
-		}
-		found := nodeTypesBut(cmd, server, strings.Split(before, ","))
-		for i := range found {
-			found[i] = before + found[i]
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
-	}
-}
 
 // completeChanges completes a flag that names a change of the history.
 func completeChanges(server *connection) cobra.CompletionFunc {
@@ -58,27 +24,4 @@ func completeChanges(server *connection) cobra.CompletionFunc {
 		// The newest is what is looked for most.
 		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-}
-
-func nodeTypesBut(cmd *cobra.Command, server *connection, named []string) []cobra.Completion {
-	return asking(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
-		resp, err := c.ListRatios(ctx)
-		for _, ratio := range resp.GetRatios() {
-			if !slices.Contains(named, ratio.GetNodeType()) {
-				found = append(found, cobra.CompletionWithDesc(oneLine(ratio.GetNodeType()),
-					fmt.Sprintf("%s/%s by %s", perf(ratio.GetCpuPerf()), perf(ratio.GetMemoryPerf()), oneLine(ratio.GetProvenance().GetSource()))))
-			}
-		}
-		return found, err
-	})
-}
-
-// asking is what a server says to complete; nothing if none answers in time.
-func asking(cmd *cobra.Command, server *connection, ask func(context.Context, *client.Client) ([]cobra.Completion, error)) (found []cobra.Completion) {
-	server.timeout = completionTimeout
-	_ = server.call(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
-		found, err = ask(ctx, c)
-		return err
-	})
-	return found
 }

@@ -42,7 +42,7 @@ that decides when the first one says nothing any more.`,
 			return o.run(cmd.Context())
 		},
 	}
-	o.output.addNamingFlag(cmd)
+	addNamingFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -59,6 +59,6 @@ func (o *ratiosGetOptions) run(ctx context.Context) error {
 			return printNames(o.Out, ratioName, resp.GetRatio())
 		}
 		table := &metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio())}}
-		return newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(table)
+		return printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, table)
 	})
 }

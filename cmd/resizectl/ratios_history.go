@@ -54,7 +54,7 @@ change.`,
 		},
 	}
 	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "how many changes to list at most; 0 for all that are kept")
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -134,5 +134,5 @@ func printHistory(w io.Writer, p painter, changes []*workloadresizerv1.RatioChan
 			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, orAbsent(oneLine(change.GetReason())), back)})
 		}
 	}
-	return newTableWriter(w, p, wide).print(table)
+	return printTable(w, p, wide, table)
 }

@@ -59,7 +59,7 @@ the last good state of that source.`,
 	}
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "show the rules for some pods, too; json and yaml always have them")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with every change as it comes, as \"resizectl ratios watch\" does")
-	o.output.addNamingFlag(cmd)
+	addNamingFlag(cmd, &o.output)
 	return cmd
 }
 

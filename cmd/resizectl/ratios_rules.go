@@ -28,5 +28,5 @@ func printRules(w io.Writer, p painter, rules []*workloadresizerv1.RatioRule, wi
 			}})
 		}
 	}
-	return newTableWriter(w, p, wide).print(table)
+	return printTable(w, p, wide, table)
 }

@@ -25,7 +25,7 @@ func printRatios(w io.Writer, p painter, resp *workloadresizerv1.ListRatiosRespo
 	for _, ratio := range resp.GetRatios() {
 		table.Rows = append(table.Rows, ratioRow(ratio))
 	}
-	if err := newTableWriter(w, p, wide).print(table); err != nil {
+	if err := printTable(w, p, wide, table); err != nil {
 		return err
 	}
 	if !wide {
@@ -76,17 +76,4 @@ func otherSources(ratio *workloadresizerv1.Ratio) string {
 		}
 	}
 	return orAbsent(strings.Join(others, ", "))
-}
-
-func rangeText(r *workloadresizerv1.QuantityRange) string {
-	least, most := r.GetMin(), r.GetMax()
-	switch {
-	case least != "" && most != "":
-		return least + " to " + most
-	case least != "":
-		return "at least " + least
-	case most != "":
-		return "at most " + most
-	}
-	return "unbounded"
 }

@@ -50,7 +50,7 @@ func (o *ratioWriteOptions) addWriteFlags(cmd *cobra.Command, name string) {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the history")
 	o.addYesFlag(cmd, name)
 	o.dryRun.addFlag(cmd, "what would change")
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 }
 
 // run shows what w would change, asks, and has it changed.
@@ -122,7 +122,7 @@ func (o *ratioWriteOptions) call(ctx context.Context, w ratioWrite, validateOnly
 }
 
 func printWouldBe(out io.Writer, p painter, w ratioWrite, would ratioAnswer, wide bool) error {
-	if err := newTableWriter(out, p, wide).print(w.table(would)); err != nil {
+	if err := printTable(out, p, wide, w.table(would)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(out); err != nil {

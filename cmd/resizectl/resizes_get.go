@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -11,40 +10,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 )
 
-// podOptions name one pod.
-type podOptions struct {
+type resizesGetOptions struct {
 	genericiooptions.IOStreams
-	server    *connection
-	color     *colorMode
-	output    format
-	namespace string
-	pod       string
-}
-
-func (o *podOptions) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pod")
-	o.output.addFlag(cmd)
-}
-
-// complete takes over the argument.
-func (o *podOptions) complete(cmd *cobra.Command, args []string) error {
-	named, err := parseObject(cmd, args)
-	switch {
-	case err != nil:
-		return err
-	case len(args) == 0:
-		return usageErrorf(cmd, "name the pod: %s POD", cmd.CommandPath())
-	case named.pod() == "":
-		return usageErrorf(cmd, "%s is not a pod: name one pod", strings.Join(args, " "))
-	case o.namespace == "":
-		return usageErrorf(cmd, "the namespace is empty; leave --namespace out for the namespace default")
-	}
-	o.pod = named.pod()
-	return nil
+	onePod
+	server *connection
+	color  *colorMode
+	output format
 }
 
 func newResizesGetCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
-	o := &podOptions{IOStreams: streams, server: server, color: color}
+	o := &resizesGetOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "get POD",
 		Short: "Show what was done to a pod, and how far its node is",
@@ -59,23 +34,24 @@ func newResizesGetCommand(streams genericiooptions.IOStreams, server *connection
 			if err := o.complete(cmd, args); err != nil {
 				return err
 			}
-			return o.getResize(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
-	o.addFlags(cmd)
+	o.addNamespaceFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 
-func (o *podOptions) getResize(ctx context.Context) error {
+func (o *resizesGetOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		resize, err := c.GetResize(ctx, o.namespace, o.pod)
 		if err != nil {
 			return err
 		}
-		if o.output.streams() {
+		if o.output.isDocument() {
 			return printDocument(o.Out, o.output, resize)
 		}
-		if err := newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(resizesTable(false, resize)); err != nil {
+		if err := printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, resizesTable(false, resize)); err != nil {
 			return err
 		}
 		if resize.GetMessage() != "" {

@@ -55,7 +55,7 @@ the cluster.
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	addStateFlag(cmd, &o.states)
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with what is done as it happens, as \"resizectl resizes watch\" does")
-	o.output.addNamingFlag(cmd)
+	addNamingFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -106,13 +106,13 @@ func (o *resizesListOptions) run(ctx context.Context, request *workloadresizerv1
 }
 
 func (o *resizesListOptions) print(all *workloadresizerv1.ListResizesResponse) error {
-	if o.output.streams() {
+	if o.output.isDocument() {
 		return printDocument(o.Out, o.output, all)
 	}
 	if o.output == formatName {
 		return printNames(o.Out, resizeName, all.GetResizes()...)
 	}
-	if err := newTableWriter(o.Out, o.color.painter(o.Out), o.output == formatWide).print(resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
+	if err := printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
 		return err
 	}
 	return remarkParts(o.ErrOut, all.GetResizes())

@@ -50,7 +50,7 @@ func are(pods int64) string {
 func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
 	plan, err := c.PreviewPod(ctx, resize.GetNamespace(), resize.GetPod())
 	if err != nil {
-		_, err = fmt.Fprintf(w, "partly sized, and why cannot be told: %s\n", whyUnknown(err))
+		_, err = fmt.Fprintf(w, "partly sized, and why cannot be told: %s.\n", oneLine(messageOf(err)))
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "partly sized, and the rest %s\n", restText(plan)); err != nil {
@@ -89,4 +89,13 @@ func restText(plan *workloadresizerv1.Plan) string {
 		return "follows"
 	}
 	return "is left alone for " + strings.Join(codes, ", ")
+}
+
+// leavesAsIs are the reasons for which a resource may stay as it is, or go back to what
+// it was, where its size is worked out. All other reasons to leave a pod alone are known
+// before that.
+var leavesAsIs = []string{
+	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
+	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",
+	"ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept",
 }

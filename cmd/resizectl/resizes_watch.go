@@ -45,7 +45,7 @@ func newResizesWatchCommand(streams genericiooptions.IOStreams, server *connecti
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods of every namespace, whatever --namespace says")
-	o.output.addNamingFlag(cmd)
+	addNamingFlag(cmd, &o.output)
 	return cmd
 }
 

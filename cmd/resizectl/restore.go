@@ -78,7 +78,7 @@ are restored. The exit code is
 	o.addYesFlag(cmd, "--all-namespaces")
 	o.dryRun.addFlag(cmd, "what would be restored")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until nothing is left to restore, up to --timeout")
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 

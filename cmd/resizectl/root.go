@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -91,27 +90,26 @@ func newRootCommand(streams genericiooptions.IOStreams, color *colorMode, plugin
 	root.SetErr(streams.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageErrorf(cmd, "%w", err) })
 
-	server := connection{plugin: plugin}
-	server.addFlags(root.PersistentFlags())
-	color.addFlag(root, root.PersistentFlags())
+	server := newConnection(root.PersistentFlags(), versionText(), plugin)
+	addColorFlag(root, color)
 	asGroup(root)
 	section(root, "ratios", "Ratios of node types:",
-		newRatiosCommand(streams, &server, color),
-		newBenchmarkCommand(streams, &server, color),
+		newRatiosCommand(streams, server, color),
+		newBenchmarkCommand(streams, server, color),
 		newConfigCommand(streams))
 	section(root, "plans", "What would be done, and why:",
-		newPlanCommand(streams, &server, color),
-		newExplainCommand(streams, &server, color))
+		newPlanCommand(streams, server, color),
+		newExplainCommand(streams, server, color))
 	section(root, "resizes", "What was done, and how the server does:",
-		newResizesCommand(streams, &server, color),
-		newStatusCommand(streams, &server, color))
+		newResizesCommand(streams, server, color),
+		newStatusCommand(streams, server, color))
 	section(root, "holds", "Keep pods from being resized:",
-		newPauseCommand(streams, &server),
-		newRestoreCommand(streams, &server, color),
-		newResumeCommand(streams, &server),
-		newHoldsCommand(streams, &server, color))
+		newPauseCommand(streams, server),
+		newRestoreCommand(streams, server, color),
+		newResumeCommand(streams, server),
+		newHoldsCommand(streams, server, color))
 	section(root, "others", "Others:",
-		newVersionCommand(streams, &server))
+		newVersionCommand(streams, server))
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}\n")
 	// That of cobra would take -v, too.
@@ -129,37 +127,4 @@ func section(root *cobra.Command, id, title string, cmds ...*cobra.Command) {
 		cmd.GroupID = id
 	}
 	root.AddCommand(cmds...)
-}
-
-// asGroup makes cmd show its help if called alone, and refuse what is not one
-// of its commands: cobra would print the help and call that a success.
-func asGroup(cmd *cobra.Command) {
-	cmd.SuggestionsMinimumDistance = 2
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
-			return usageErrorf(cmd, "unknown command %q: did you mean %s?", args[0], strings.Join(similar, " or "))
-		}
-		return usageErrorf(cmd, "unknown command %q", args[0])
-	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-}
-
-// positional makes what check refuses a usage error, which says what is wanted
-// instead: cobra only counts.
-func positional(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		_, wanted, takes := strings.Cut(cmd.Use, " ")
-		switch err := check(cmd, args); {
-		case err == nil:
-			return nil
-		case !takes:
-			return usageErrorf(cmd, "%w", err)
-		case len(args) == 0:
-			return usageErrorf(cmd, "name what it is about: %s", wanted)
-		}
-		return usageErrorf(cmd, "%d names are too many: give %s", len(args), wanted)
-	}
 }

@@ -34,7 +34,7 @@ The exit code is 0 if the server answers, whatever it says.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	o.output.addFlag(cmd)
+	addOutputFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -44,7 +44,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.streams() {
+		if o.output.isDocument() {
 			return printDocument(o.Out, o.output, status)
 		}
 		return printStatus(o.Out, o.color.painter(o.Out), status, o.output == formatWide)

@@ -11,10 +11,8 @@ import (
 
 // printStatus prints what there is once as lines, and the pods as a table.
 func printStatus(w io.Writer, p painter, s *workloadresizerv1.GetStatusResponse, wide bool) error {
-	for _, line := range statusLines(p, s, wide) {
-		if _, err := fmt.Fprintf(w, "%-10s%s\n", line.name+":", line.text); err != nil {
-			return err
-		}
+	if err := printLines(w, 10, statusLines(p, s, wide)); err != nil {
+		return err
 	}
 	if len(s.GetPods()) == 0 {
 		return nil
@@ -28,36 +26,34 @@ func printStatus(w io.Writer, p painter, s *workloadresizerv1.GetStatusResponse,
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return newTableWriter(w, p, wide).print(table)
+	return printTable(w, p, wide, table)
 }
 
-type statusLine struct{ name, text string }
-
-func statusLines(p painter, s *workloadresizerv1.GetStatusResponse, wide bool) []statusLine {
-	lines := []statusLine{
+func statusLines(p painter, s *workloadresizerv1.GetStatusResponse, wide bool) [][2]string {
+	lines := [][2]string{
 		{"replica", fmt.Sprintf("%s, version %s, since %s", orAbsent(oneLine(s.GetReplica())), orAbsent(oneLine(s.GetVersion())), timestamp(s.GetStartTime()))},
 		{"leader", leaderText(s)},
 	}
 	if wide {
-		lines = append(lines, statusLine{"lease", "renewed " + timestamp(s.GetLeader().GetRenewTime())})
+		lines = append(lines, [2]string{"lease", "renewed " + timestamp(s.GetLeader().GetRenewTime())})
 	}
 	if s.GetDryRun() {
-		lines = append(lines, statusLine{"mode", p.paint(added, "--dry-run: it plans and writes nothing")})
+		lines = append(lines, [2]string{"mode", p.paint(added, "--dry-run: it plans and writes nothing")})
 	}
 	revision := "none yet"
 	if s.GetRatioRevision() != "" {
 		revision = "revision " + oneLine(s.GetRatioRevision())
 	}
 	lines = append(lines,
-		statusLine{"ratios", revision},
-		statusLine{"queue", fmt.Sprintf("%s to look at, %s to size anew", countOf(s.GetQueueLength(), "pod"), countOf(s.GetRealignBacklog(), "pod"))},
-		statusLine{"holds", fmt.Sprint(s.GetHolds())},
+		[2]string{"ratios", revision},
+		[2]string{"queue", fmt.Sprintf("%s to look at, %s to size anew", countOf(s.GetQueueLength(), "pod"), countOf(s.GetRealignBacklog(), "pod"))},
+		[2]string{"holds", fmt.Sprint(s.GetHolds())},
 	)
 	if len(s.GetProblems()) == 0 {
-		return append(lines, statusLine{"problems", "none"})
+		return append(lines, [2]string{"problems", "none"})
 	}
 	for _, problem := range s.GetProblems() {
-		lines = append(lines, statusLine{"problem", p.paint(red, oneLine(problem))})
+		lines = append(lines, [2]string{"problem", p.paint(red, oneLine(problem))})
 	}
 	return lines
 }

@@ -74,3 +74,8 @@ func (t *tableWriter) colored(table *metav1.Table) string {
 	}
 	return strings.Join(lines, "")
 }
+
+// printTable prints a whole table.
+func printTable(w io.Writer, p painter, wide bool, table *metav1.Table) error {
+	return newTableWriter(w, p, wide).print(table)
+}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -47,17 +45,4 @@ func (t *target) scope() *workloadresizerv1.HoldScope {
 		return &workloadresizerv1.HoldScope{AllNamespaces: true}
 	}
 	return &workloadresizerv1.HoldScope{Namespace: t.namespace, Pod: t.pod(), Workload: t.workload()}
-}
-
-// scopeText names a scope in a sentence.
-func scopeText(s *workloadresizerv1.HoldScope) string {
-	switch {
-	case s.GetPod() != "":
-		return "pod " + oneLine(s.GetNamespace()+"/"+s.GetPod())
-	case s.GetWorkload() != nil:
-		return strings.ToLower(oneLine(s.GetWorkload().GetKind())) + " " + oneLine(s.GetNamespace()+"/"+s.GetWorkload().GetName())
-	case s.GetNamespace() != "":
-		return "namespace " + oneLine(s.GetNamespace())
-	}
-	return "every pod of the cluster"
 }

@@ -73,9 +73,7 @@ as --timeout says, and with --client. That is no error.`,
 func (o *versionOptions) run(ctx context.Context) error {
 	found := versions{ClientVersion: clientVersion{versionText(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}}
 	if !o.client {
-		if !o.server.flags.Changed("timeout") {
-			o.server.timeout = versionTimeout
-		}
+		o.server.limitTo(versionTimeout)
 		// Who wants to know why it does not answer asks it for something else.
 		_ = o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 			status, err := c.Status(ctx)

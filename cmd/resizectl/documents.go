@@ -5,67 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
-	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"sigs.k8s.io/yaml"
 )
-
-// format is a value of -o.
-type format string
-
-const (
-	formatTable format = "table"
-	formatWide  format = "wide"
-	formatJSON  format = "json"
-	formatYAML  format = "yaml"
-	// formatName is that of commands that list what has a name.
-	formatName format = "name"
-)
-
-var (
-	formats       = []string{string(formatTable), string(formatWide), string(formatJSON), string(formatYAML)}
-	namingFormats = append(formats[:len(formats):len(formats)], string(formatName))
-)
-
-// String implements pflag.Value.
-func (f *format) String() string { return string(*f) }
-
-// formatFlag is -o of a command that has some formats.
-type formatFlag struct {
-	*format
-	has []string
-}
-
-// Set implements pflag.Value.
-func (f formatFlag) Set(s string) error {
-	if !slices.Contains(f.has, s) {
-		return fmt.Errorf("must be one of %s", strings.Join(f.has, ", "))
-	}
-	*f.format = format(s)
-	return nil
-}
-
-// Type implements pflag.Value.
-func (f formatFlag) Type() string { return "format" }
-
-// streams tells whether the parts of an answer are written as they come; a table
-// waits for all of them.
-func (f *format) streams() bool { return *f == formatJSON || *f == formatYAML }
-
-func (f *format) addFlag(cmd *cobra.Command) { f.addFlagOf(cmd, formats) }
-
-// addNamingFlag is addFlag for a command that has formatName, too.
-func (f *format) addNamingFlag(cmd *cobra.Command) { f.addFlagOf(cmd, namingFormats) }
-
-func (f *format) addFlagOf(cmd *cobra.Command, has []string) {
-	*f = formatTable
-	cmd.Flags().VarP(formatFlag{f, has}, "output", "o", "output format, one of "+strings.Join(has, ", "))
-	completeFlag(cmd, "output", cobra.FixedCompletions(has, cobra.ShellCompDirectiveNoFileComp))
-}
 
 // printNames prints the names of objects, a line each.
 func printNames[T any](w io.Writer, nameOf func(T) string, objects ...T) error {

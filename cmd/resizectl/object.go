@@ -117,11 +117,3 @@ func (o object) workload() *workloadresizerv1.Workload {
 	}
 	return &workloadresizerv1.Workload{Kind: o.kind, Name: o.name}
 }
-
-// podName names a pod as kubectl does.
-func podName(pod string) string { return "pod/" + pod }
-
-// workloadText names a workload as kubectl does, e.g. "deployment/web".
-func workloadText(w *workloadresizerv1.Workload) string {
-	return oneLine(strings.ToLower(w.GetKind()) + "/" + w.GetName())
-}

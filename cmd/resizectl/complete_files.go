@@ -1,0 +1,27 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// takeFiles are the flags whose value is a file. A shell completes names of files
+// where it is not told otherwise.
+var takeFiles = []string{"filename", "config", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "token-file"}
+
+// completeNoFiles has nothing completed for all other flags, of cmd and those below
+// it, that do not say how.
+func completeNoFiles(cmd *cobra.Command) {
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(flag *pflag.Flag) {
+			if _, said := cmd.GetFlagCompletionFunc(flag.Name); !said && !slices.Contains(takeFiles, flag.Name) {
+				completeFlag(cmd, flag.Name, cobra.NoFileCompletions)
+			}
+		})
+	}
+	for _, sub := range cmd.Commands() {
+		completeNoFiles(sub)
+	}
+}

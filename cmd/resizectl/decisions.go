@@ -1,0 +1,23 @@
+package main
+
+import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+
+func decisionText(d workloadresizerv1.Decision) string {
+	switch d {
+	case workloadresizerv1.Decision_DECISION_RESIZE:
+		return "resize"
+	case workloadresizerv1.Decision_DECISION_ALIGNED:
+		return "aligned"
+	case workloadresizerv1.Decision_DECISION_SKIP:
+		return "skip"
+	}
+	// A newer server may decide what this version does not know.
+	return d.String()
+}
+
+func reasonText(reason *workloadresizerv1.PlanReason) string {
+	if reason.GetMessage() == "" {
+		return oneLine(reason.GetCode())
+	}
+	return oneLine(reason.GetCode() + ": " + reason.GetMessage())
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+)
+
+// readAll is io.ReadAll that ends with ctx: nobody else ends the wait for what
+// is typed. What then is still read is lost.
+func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	var text bytes.Buffer
+	done := make(chan error, 1)
+	go func() {
+		_, err := text.ReadFrom(in)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return text.Bytes(), err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -3,12 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // benchmarkSource is what the source of measured ratios is called.
 const benchmarkSource = "benchmark"
 
-func newBenchmarkCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newBenchmarkCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "benchmark",
 		Short: "Show what was measured of the node types, and take it over as ratios",

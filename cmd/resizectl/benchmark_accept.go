@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -30,7 +31,7 @@ type benchmarkAcceptOptions struct {
 	update     *workloadresizerv1.UpdateRatioRequest
 }
 
-func newBenchmarkAcceptCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newBenchmarkAcceptCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &benchmarkAcceptOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
 	cmd := &cobra.Command{
 		Use:   "accept NODE_TYPE",
@@ -117,13 +118,13 @@ func (o *benchmarkAcceptOptions) read(ctx context.Context, c *client.Client) err
 func (o *benchmarkAcceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
 	var why []string
 	for _, hold := range s.GetHolds() {
-		why = append(why, oneLine(hold.GetCode()+": "+hold.GetMessage()))
+		why = append(why, print.OneLine(hold.GetCode()+": "+hold.GetMessage()))
 	}
 	switch {
 	case len(why) == 0:
 		return nil
 	case o.force:
-		_, err := fmt.Fprintf(o.ErrOut, "warning: the suggestion for %s is held back: %s\n", oneLine(s.GetNodeType()), strings.Join(why, "; "))
+		_, err := fmt.Fprintf(o.ErrOut, "warning: the suggestion for %s is held back: %s\n", print.OneLine(s.GetNodeType()), strings.Join(why, "; "))
 		return err
 	}
 	return fmt.Errorf("the suggestion for %s is held back: %s\naccept it all the same with --force", s.GetNodeType(), strings.Join(why, "; "))

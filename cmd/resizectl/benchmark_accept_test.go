@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -83,7 +84,7 @@ func TestBenchmarkAcceptForAWhile(t *testing.T) {
 }
 
 func TestBenchmarkAcceptDryRun(t *testing.T) {
-	for _, output := range formats {
+	for _, output := range print.Formats {
 		server := suggesting()
 		code, stdout, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--dry-run", "-o", output)...)
 		if code != exitDifferences || stderr != hiddenOfImpact || len(server.written()) != 1 {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -27,8 +28,8 @@ func completeSuggestions(server *connection) cobra.CompletionFunc {
 		return asking(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
 			resp, err := c.Benchmarks().ListSuggestions(ctx, &workloadresizerv1.ListSuggestionsRequest{})
 			for _, s := range resp.GetSuggestions() {
-				found = append(found, cobra.CompletionWithDesc(oneLine(s.GetNodeType()),
-					shifted(currentPerf(s), factor(s.GetCpuPerf()))))
+				found = append(found, cobra.CompletionWithDesc(print.OneLine(s.GetNodeType()),
+					shifted(currentPerf(s), print.Factor(s.GetCpuPerf()))))
 			}
 			return found, err
 		})
@@ -40,7 +41,7 @@ func completeFeeds(server *connection) cobra.CompletionFunc {
 		return asking(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
 			resp, err := c.Benchmarks().ListFeeds(ctx, &workloadresizerv1.ListFeedsRequest{})
 			for _, feed := range resp.GetFeeds() {
-				found = append(found, cobra.CompletionWithDesc(oneLine(feed.GetName()), oneLine(feed.GetLocation())))
+				found = append(found, cobra.CompletionWithDesc(print.OneLine(feed.GetName()), print.OneLine(feed.GetLocation())))
 			}
 			return found, err
 		})
@@ -56,10 +57,10 @@ func completeBenchmarks(server *connection) cobra.CompletionFunc {
 				if err != nil {
 					return nil, err
 				}
-				machines[oneLine(b.GetBenchmark())] += b.GetMachines()
+				machines[print.OneLine(b.GetBenchmark())] += b.GetMachines()
 			}
 			for _, name := range slices.Sorted(maps.Keys(machines)) {
-				found = append(found, cobra.CompletionWithDesc(name, "on "+countOf(machines[name], "machine")))
+				found = append(found, cobra.CompletionWithDesc(name, "on "+print.CountOf(machines[name], "machine")))
 			}
 			return found, nil
 		}), cobra.ShellCompDirectiveNoFileComp

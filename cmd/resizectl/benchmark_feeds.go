@@ -10,18 +10,19 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type benchmarkFeedsOptions struct {
 	genericiooptions.IOStreams
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 	name   string
 }
 
-func newBenchmarkFeedsCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newBenchmarkFeedsCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &benchmarkFeedsOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "feeds [NAME]",
@@ -75,11 +76,11 @@ func (o *benchmarkFeedsOptions) run(ctx context.Context) error {
 }
 
 func (o *benchmarkFeedsOptions) print(resp *workloadresizerv1.ListFeedsResponse) error {
-	if o.output.isDocument() {
-		return printDocument(o.Out, o.output, resp)
+	if o.output.IsDocument() {
+		return print.Document(o.Out, o.output, resp)
 	}
-	wide := o.output == formatWide
-	if err := printTable(o.Out, o.color.painter(o.Out), wide, feedsTable(resp.GetFeeds())); err != nil {
+	wide := o.output == print.FormatWide
+	if err := print.Table(o.Out, o.color.Painter(o.Out), wide, feedsTable(resp.GetFeeds())); err != nil {
 		return err
 	}
 	if !wide && o.name == "" {
@@ -110,9 +111,9 @@ func (o *benchmarkFeedsOptions) warn(feeds []*workloadresizerv1.Feed) error {
 		}
 		kept := "it has had no good copy yet"
 		if feed.GetLastSuccessTime() != nil {
-			kept = "its copy of " + timestamp(feed.GetLastSuccessTime()) + " counts"
+			kept = "its copy of " + print.Timestamp(feed.GetLastSuccessTime()) + " counts"
 		}
-		if _, err := fmt.Fprintf(o.ErrOut, "warning: feed %s: %s (%s)\n", oneLine(feed.GetName()), oneLine(feed.GetMessage()), kept); err != nil {
+		if _, err := fmt.Fprintf(o.ErrOut, "warning: feed %s: %s (%s)\n", print.OneLine(feed.GetName()), print.OneLine(feed.GetMessage()), kept); err != nil {
 			return err
 		}
 	}

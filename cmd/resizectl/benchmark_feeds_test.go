@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -10,7 +11,7 @@ const failingFeed = "warning: feed nightly: open /feeds/nightly.json: no such fi
 
 func TestBenchmarkFeeds(t *testing.T) {
 	address := serve(t, &scripted{scriptedBenchmarks: measured()})
-	for _, output := range formats {
+	for _, output := range print.Formats {
 		code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "--server", address, "-o", output)
 		if code != exitOK || stderr != failingFeed {
 			t.Errorf("-o %s: exit %d, stderr %q", output, code, stderr)

@@ -10,11 +10,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 )
 
 // formatAuto has the format of a feed told by its content.
-const formatAuto format = "auto"
+const formatAuto print.Format = "auto"
 
 // importSource is who says what is imported, unless people or the samples name
 // somebody.
@@ -23,11 +24,11 @@ const importSource = "import"
 type benchmarkImportOptions struct {
 	genericiooptions.IOStreams
 	server *connection
-	output format
+	output print.Format
 	dryRun dryRun
 
 	files     []string
-	format    format
+	format    print.Format
 	benchmark string
 	vcpus     map[string]int
 	source    string

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -87,14 +88,14 @@ func (o *benchmarkImportOptions) print(all []*imported) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if !o.output.isDocument() {
-		return printTable(o.Out, painter{}, o.output == formatWide, importTable(all, o.dryRun.on()))
+	if !o.output.IsDocument() {
+		return print.Table(o.Out, print.Painter{}, o.output == print.FormatWide, importTable(all, o.dryRun.on()))
 	}
 	out, err := json.MarshalIndent(map[string]any{"files": all}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the totals as JSON: %w", err)
 	}
-	if o.output == formatYAML {
+	if o.output == print.FormatYAML {
 		if out, err = yaml.JSONToYAML(out); err != nil {
 			return fmt.Errorf("write the totals as YAML: %w", err)
 		}
@@ -108,16 +109,16 @@ func (o *benchmarkImportOptions) print(all []*imported) error {
 // importTable has a row per file, and one for all of them. What is only tried is
 // not stored.
 func importTable(all []*imported, tried bool) *metav1.Table {
-	stored := column("Stored")
+	stored := print.Column("Stored")
 	if tried {
-		stored = column("Would Be Stored")
+		stored = print.Column("Would Be Stored")
 	}
 	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		column("File"), column("Format"), column("Rows"), column("Skipped"), column("Bad"), stored, column("Known"), column("Old"), column("Rejected"),
+		print.Column("File"), print.Column("Format"), print.Column("Rows"), print.Column("Skipped"), print.Column("Bad"), stored, print.Column("Known"), print.Column("Old"), print.Column("Rejected"),
 	}}
 	total := make([]int64, 7)
 	row := func(name, format string, counts []int64) {
-		cells := []any{oneLine(name), format}
+		cells := []any{print.OneLine(name), format}
 		for _, n := range counts {
 			cells = append(cells, strconv.FormatInt(n, 10))
 		}
@@ -131,7 +132,7 @@ func importTable(all []*imported, tried bool) *metav1.Table {
 		}
 	}
 	if len(all) > 1 {
-		row("all files", absent, total)
+		row("all files", print.Absent, total)
 	}
 	return table
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -59,7 +60,7 @@ func TestBenchmarkImportOfGoodFiles(t *testing.T) {
 
 // Good rows count, and people find the others.
 func TestBenchmarkImportOfBadRows(t *testing.T) {
-	for _, output := range formats {
+	for _, output := range print.Formats {
 		code, stdout, stderr := resizectl(t.Context(), importing(t, rejecting(), badSamples, "-o", output)...)
 		if code != exitNotImported {
 			t.Errorf("-o %s: exit %d", output, code)

@@ -9,18 +9,19 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type benchmarkListOptions struct {
 	genericiooptions.IOStreams
 	server  *connection
-	color   *colorMode
-	output  format
+	color   *print.ColorMode
+	output  print.Format
 	request workloadresizerv1.ListBenchmarksRequest
 }
 
-func newBenchmarkListCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newBenchmarkListCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &benchmarkListOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "list [NODE_TYPE]",
@@ -71,14 +72,14 @@ func (o *benchmarkListOptions) run(ctx context.Context) error {
 			}
 			all.Benchmarks = append(all.Benchmarks, benchmark)
 		}
-		if o.output.isDocument() {
-			return printDocument(o.Out, o.output, all)
+		if o.output.IsDocument() {
+			return print.Document(o.Out, o.output, all)
 		}
 		if len(all.GetBenchmarks()) == 0 {
 			_, err := fmt.Fprintln(o.ErrOut, "nothing of the kind was measured, or it is too long ago")
 			return err
 		}
 		table := benchmarksTable(all.GetBenchmarks(), time.Now())
-		return printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, table)
+		return print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, table)
 	})
 }

@@ -6,14 +6,15 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 var benchmarkColumns = []metav1.TableColumnDefinition{
-	column("Node Type"), column("CPU Model"), column("Benchmark"), column("Samples"), column("Machines"),
-	column("Per vCPU"), column("Spread"), column("Age"),
-	wideColumn("Version"), wideColumn("Unit"), wideColumn("Outliers"),
-	wideColumn("Single Thread"), wideColumn("SMT Share"), wideColumn("Spot Checks"),
+	print.Column("Node Type"), print.Column("CPU Model"), print.Column("Benchmark"), print.Column("Samples"), print.Column("Machines"),
+	print.Column("Per vCPU"), print.Column("Spread"), print.Column("Age"),
+	print.WideColumn("Version"), print.WideColumn("Unit"), print.WideColumn("Outliers"),
+	print.WideColumn("Single Thread"), print.WideColumn("SMT Share"), print.WideColumn("Spot Checks"),
 }
 
 // benchmarksTable is what was measured as of now.
@@ -21,10 +22,10 @@ func benchmarksTable(benchmarks []*workloadresizerv1.Benchmark, now time.Time) *
 	table := &metav1.Table{ColumnDefinitions: benchmarkColumns}
 	for _, b := range benchmarks {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			oneLine(b.GetNodeType()), orAbsent(oneLine(b.GetCpuModel())), oneLine(b.GetBenchmark()),
+			print.OneLine(b.GetNodeType()), print.OrAbsent(print.OneLine(b.GetCpuModel())), print.OneLine(b.GetBenchmark()),
 			fmt.Sprint(b.GetSamples()), fmt.Sprint(b.GetMachines()),
 			score(b.GetMedian()), percent(b.GetSpread()), age(b.GetNewestTime(), now),
-			orAbsent(oneLine(b.GetVersion())), orAbsent(oneLine(b.GetUnit())), fmt.Sprint(b.GetOutliers()),
+			print.OrAbsent(print.OneLine(b.GetVersion())), print.OrAbsent(print.OneLine(b.GetUnit())), fmt.Sprint(b.GetOutliers()),
 			score(b.GetSingleThreadMedian()), smtShare(b), spotChecks(b),
 		}})
 	}
@@ -34,14 +35,14 @@ func benchmarksTable(benchmarks []*workloadresizerv1.Benchmark, now time.Time) *
 // smtShare is what a vCPU keeps of what it does alone when all are busy.
 func smtShare(b *workloadresizerv1.Benchmark) string {
 	if b.GetSingleThreadMedian() == 0 || b.GetMedian() == 0 {
-		return absent
+		return print.Absent
 	}
 	return fmt.Sprintf("%.2f", b.GetMedian()/b.GetSingleThreadMedian())
 }
 
 func spotChecks(b *workloadresizerv1.Benchmark) string {
 	if b.GetSpotChecks() == 0 {
-		return absent
+		return print.Absent
 	}
 	return fmt.Sprintf("%d at %s", b.GetSpotChecks(), score(b.GetSpotMedian()))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -76,13 +77,13 @@ func TestBenchmarkUsage(t *testing.T) {
 func TestNumbersOfBenchmarks(t *testing.T) {
 	for got, want := range map[string]string{
 		score(0): "-", score(1.23456): "1.235", score(20482.04): "20482.0", percent(0.0123): "1.2%",
-		changedBy(1.25, 1.08).text: "-13.6%", changedBy(1, 1.1).text: "+10.0%", changedBy(1, 1).text: "0.0%", changedBy(0, 1).text: "-",
+		changedBy(1.25, 1.08).Text: "-13.6%", changedBy(1, 1.1).Text: "+10.0%", changedBy(1, 1).Text: "0.0%", changedBy(0, 1).Text: "-",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if changedBy(1, 1.1).style != freed || changedBy(1.1, 1).style != added {
+	if changedBy(1, 1.1).Style != print.Freed || changedBy(1.1, 1).Style != print.Added {
 		t.Error("a faster node type frees, a slower one adds")
 	}
 }

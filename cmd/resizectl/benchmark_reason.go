@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -20,7 +21,7 @@ func acceptReason(says string, s *workloadresizerv1.Suggestion) string {
 	}
 	var parts []string
 	for _, part := range countedParts(s) {
-		parts = append(parts, fmt.Sprintf("%s %.3g", oneLine(part.GetBenchmark()), part.GetRatio()))
+		parts = append(parts, fmt.Sprintf("%s %.3g", print.OneLine(part.GetBenchmark()), part.GetRatio()))
 	}
 	for named := len(parts); named > 0; named-- {
 		text := reason + ": " + strings.Join(parts[:named], ", ")

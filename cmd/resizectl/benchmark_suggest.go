@@ -8,18 +8,19 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type benchmarkSuggestOptions struct {
 	genericiooptions.IOStreams
 	server   *connection
-	color    *colorMode
-	output   format
+	color    *print.ColorMode
+	output   print.Format
 	nodeType string
 }
 
-func newBenchmarkSuggestCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newBenchmarkSuggestCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &benchmarkSuggestOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "suggest [NODE_TYPE]",
@@ -68,14 +69,14 @@ func (o *benchmarkSuggestOptions) list(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.isDocument() {
-			return printDocument(o.Out, o.output, resp)
+		if o.output.IsDocument() {
+			return print.Document(o.Out, o.output, resp)
 		}
 		if len(resp.GetSuggestions()) == 0 {
 			_, err := fmt.Fprintln(o.ErrOut, "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured")
 			return err
 		}
-		return printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, suggestionsTable(resp.GetSuggestions()))
+		return print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, suggestionsTable(resp.GetSuggestions()))
 	})
 }
 
@@ -86,10 +87,10 @@ func (o *benchmarkSuggestOptions) show(ctx context.Context, program string) erro
 		if err != nil {
 			return err
 		}
-		if o.output.isDocument() {
-			return printDocument(o.Out, o.output, resp)
+		if o.output.IsDocument() {
+			return print.Document(o.Out, o.output, resp)
 		}
-		if err := printSuggestion(o.Out, o.color.painter(o.Out), resp, o.output == formatWide); err != nil {
+		if err := printSuggestion(o.Out, o.color.Painter(o.Out), resp, o.output == print.FormatWide); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(o.Out, "\n%s\n", howToAccept(program, resp.GetSuggestion()))

@@ -6,12 +6,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 var partColumns = []metav1.TableColumnDefinition{
-	column("Benchmark"), column("Version"), column("Ratio"), column("Weight"), column("Samples"), column("Machines"),
-	column("Baseline Samples"), column("Baseline Machines"),
+	print.Column("Benchmark"), print.Column("Version"), print.Column("Ratio"), print.Column("Weight"), print.Column("Samples"), print.Column("Machines"),
+	print.Column("Baseline Samples"), print.Column("Baseline Machines"),
 }
 
 // partsTable is what each benchmark says.
@@ -19,7 +20,7 @@ func partsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: partColumns}
 	for _, part := range s.GetParts() {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			oneLine(part.GetBenchmark()), orAbsent(oneLine(part.GetVersion())), factor(part.GetRatio()), weightText(part.GetWeight()),
+			print.OneLine(part.GetBenchmark()), print.OrAbsent(print.OneLine(part.GetVersion())), print.Factor(part.GetRatio()), weightText(part.GetWeight()),
 			fmt.Sprint(part.GetSamples()), fmt.Sprint(part.GetMachines()),
 			fmt.Sprint(part.GetBaselineSamples()), fmt.Sprint(part.GetBaselineMachines()),
 		}})
@@ -28,14 +29,14 @@ func partsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 }
 
 // weightText is how much a benchmark counts.
-func weightText(weight float64) painted {
+func weightText(weight float64) print.Cell {
 	if weight == 0 {
-		return painted{"only shown", dim}
+		return print.Cell{Text: "only shown", Style: print.Dim}
 	}
-	return painted{text: factor(weight)}
+	return print.Cell{Text: print.Factor(weight)}
 }
 
-var modelColumns = []metav1.TableColumnDefinition{column("CPU Model"), column("Ratio"), column("Machines")}
+var modelColumns = []metav1.TableColumnDefinition{print.Column("CPU Model"), print.Column("Ratio"), print.Column("Machines")}
 
 // modelsTable are the CPU models, if any is known.
 func modelsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
@@ -46,9 +47,9 @@ func modelsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 	for _, model := range s.GetModels() {
 		name := "not known"
 		if model.GetCpuModel() != "" {
-			name = oneLine(model.GetCpuModel())
+			name = print.OneLine(model.GetCpuModel())
 		}
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{name, factor(model.GetRatio()), fmt.Sprint(model.GetMachines())}})
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{name, print.Factor(model.GetRatio()), fmt.Sprint(model.GetMachines())}})
 	}
 	return table
 }
@@ -56,7 +57,7 @@ func modelsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 // howToAccept is the command that makes the suggestion an override, or why there
 // is none.
 func howToAccept(program string, s *workloadresizerv1.Suggestion) string {
-	command := program + " benchmark accept " + oneLine(s.GetNodeType())
+	command := program + " benchmark accept " + print.OneLine(s.GetNodeType())
 	switch {
 	case s.GetCpuPerf() == 0:
 		return "There is nothing to accept."

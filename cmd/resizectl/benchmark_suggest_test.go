@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -81,7 +82,7 @@ func TestHowToAccept(t *testing.T) {
 func TestOneScoreIsNotSaidToBeSure(t *testing.T) {
 	s := suggestions()[2]
 	s.RatioLow, s.RatioHigh = s.GetRatio(), s.GetRatio()
-	if got := intervalText(s); got != absent {
+	if got := intervalText(s); got != print.Absent {
 		t.Errorf("in the table: %q", got)
 	}
 	if got, want := ratioText(s), "1.123 times as fast as n2d, by too few scores to tell how sure that is"; got != want {

@@ -6,12 +6,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // printSuggestion prints everything that is known of a suggestion.
-func printSuggestion(w io.Writer, p painter, resp *workloadresizerv1.GetSuggestionResponse, wide bool) error {
-	if err := printLines(w, 11, suggestionLines(p, resp.GetSuggestion())); err != nil {
+func printSuggestion(w io.Writer, p print.Painter, resp *workloadresizerv1.GetSuggestionResponse, wide bool) error {
+	if err := print.Lines(w, 11, suggestionLines(p, resp.GetSuggestion())); err != nil {
 		return err
 	}
 	for _, table := range []*metav1.Table{partsTable(resp.GetSuggestion()), modelsTable(resp.GetSuggestion())} {
@@ -21,7 +22,7 @@ func printSuggestion(w io.Writer, p painter, resp *workloadresizerv1.GetSuggesti
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
-		if err := printTable(w, p, wide, table); err != nil {
+		if err := print.Table(w, p, wide, table); err != nil {
 			return err
 		}
 	}
@@ -34,17 +35,17 @@ func printSuggestion(w io.Writer, p painter, resp *workloadresizerv1.GetSuggesti
 	return printImpact(w, p, resp.GetImpact(), wide)
 }
 
-func suggestionLines(p painter, s *workloadresizerv1.Suggestion) [][2]string {
+func suggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {
 	lines := [][2]string{
-		{"node type", oneLine(s.GetNodeType())},
+		{"node type", print.OneLine(s.GetNodeType())},
 		{"current", currentText(s.GetCurrent())},
 		{"suggested", suggestedText(p, s)},
 		{"ratio", ratioText(s)},
-		{"measured", fmt.Sprintf("%s of %s, %s to %s", countOf(s.GetSamples(), "sample"), countOf(s.GetMachines(), "machine"),
-			timestamp(s.GetOldestTime()), timestamp(s.GetNewestTime()))},
+		{"measured", fmt.Sprintf("%s of %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
+			print.Timestamp(s.GetOldestTime()), print.Timestamp(s.GetNewestTime()))},
 	}
 	for _, hold := range s.GetHolds() {
-		lines = append(lines, [2]string{"held back", p.paint(notable, oneLine(hold.GetCode())) + ": " + oneLine(hold.GetMessage())})
+		lines = append(lines, [2]string{"held back", p.Paint(print.Notable, print.OneLine(hold.GetCode())) + ": " + print.OneLine(hold.GetMessage())})
 	}
 	return append(lines, [2]string{"mode", modeInWords(s)})
 }
@@ -53,35 +54,35 @@ func currentText(r *workloadresizerv1.Ratio) string {
 	if r == nil {
 		return "no source names the node type"
 	}
-	text := fmt.Sprintf("cpu %s, memory %s, by %s", perf(r.GetCpuPerf()), perf(r.GetMemoryPerf()), provenanceText(r.GetProvenance()))
+	text := fmt.Sprintf("cpu %s, memory %s, by %s", print.Perf(r.GetCpuPerf()), print.Perf(r.GetMemoryPerf()), print.Provenance(r.GetProvenance()))
 	if r.GetExpireTime() != nil {
-		text += ", until " + timestamp(r.GetExpireTime())
+		text += ", until " + print.Timestamp(r.GetExpireTime())
 	}
 	return text
 }
 
-func suggestedText(p painter, s *workloadresizerv1.Suggestion) string {
+func suggestedText(p print.Painter, s *workloadresizerv1.Suggestion) string {
 	if s.GetCpuPerf() == 0 {
 		return "nothing"
 	}
-	text := "cpu " + factor(s.GetCpuPerf())
-	if by := changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()); by.text != absent {
-		text += " (" + p.paint(by.style, by.text) + ")"
+	text := "cpu " + print.Factor(s.GetCpuPerf())
+	if by := changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()); by.Text != print.Absent {
+		text += " (" + p.Paint(by.Style, by.Text) + ")"
 	}
-	return text + ", memory " + perf(s.GetMemoryPerf())
+	return text + ", memory " + print.Perf(s.GetMemoryPerf())
 }
 
 // ratioText is how fast the node type is, and how sure that is.
 func ratioText(s *workloadresizerv1.Suggestion) string {
-	baseline := oneLine(s.GetBaselineNodeType())
+	baseline := print.OneLine(s.GetBaselineNodeType())
 	if s.GetRatio() == 0 {
-		return "not known: no benchmark was run on both " + oneLine(s.GetNodeType()) + " and " + baseline
+		return "not known: no benchmark was run on both " + print.OneLine(s.GetNodeType()) + " and " + baseline
 	}
-	text := fmt.Sprintf("%s times as fast as %s", factor(s.GetRatio()), baseline)
+	text := fmt.Sprintf("%s times as fast as %s", print.Factor(s.GetRatio()), baseline)
 	if !hasInterval(s) {
 		return text + ", by too few scores to tell how sure that is"
 	}
-	return text + fmt.Sprintf(", %s to %s with %.3g%% confidence", factor(s.GetRatioLow()), factor(s.GetRatioHigh()), 100*s.GetConfidence())
+	return text + fmt.Sprintf(", %s to %s with %.3g%% confidence", print.Factor(s.GetRatioLow()), print.Factor(s.GetRatioHigh()), 100*s.GetConfidence())
 }
 
 // modeInWords says what the server does with the suggestion by itself.
@@ -100,21 +101,21 @@ func modeInWords(s *workloadresizerv1.Suggestion) string {
 	case progress.GetRatio() == 0:
 		text += ", and says nothing yet"
 	case progress.GetRatio() == progress.GetTarget():
-		text += ", and rests at " + factor(progress.GetRatio())
+		text += ", and rests at " + print.Factor(progress.GetRatio())
 	default:
-		text += ", and is at " + factor(progress.GetRatio())
+		text += ", and is at " + print.Factor(progress.GetRatio())
 	}
 	if progress.GetTarget() != 0 && progress.GetTarget() != progress.GetRatio() {
-		text += ", on its way to " + factor(progress.GetTarget())
+		text += ", on its way to " + print.Factor(progress.GetTarget())
 	}
 	if n := progress.GetConfirmedWindows(); n > 0 {
-		text += fmt.Sprintf(", confirmed by %d of %s", n, countOf(int64(progress.GetNeededWindows()), "window"))
+		text += fmt.Sprintf(", confirmed by %d of %s", n, print.CountOf(int64(progress.GetNeededWindows()), "window"))
 	}
 	if progress.GetChangeTime() != nil {
-		text += "; changed " + timestamp(progress.GetChangeTime())
+		text += "; changed " + print.Timestamp(progress.GetChangeTime())
 	}
 	if progress.GetNextTime() != nil {
-		text += "; judged next " + timestamp(progress.GetNextTime())
+		text += "; judged next " + print.Timestamp(progress.GetNextTime())
 	}
 	return text + decidedBefore(s)
 }
@@ -125,5 +126,5 @@ func decidedBefore(s *workloadresizerv1.Suggestion) string {
 	if s.GetProgress().GetRatio() == 0 || by == "" || by == benchmarkSource {
 		return ""
 	}
-	return "; " + oneLine(by) + " decides before it"
+	return "; " + print.OneLine(by) + " decides before it"
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // commands are all that do something, by their words without "resizectl", apart
@@ -24,7 +26,7 @@ func commands(t *testing.T) map[string]*cobra.Command {
 			walk(sub)
 		}
 	}
-	walk(newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(colorMode), false))
+	walk(newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false))
 	return all
 }
 
@@ -81,7 +83,7 @@ func TestEveryExampleIsACommandLine(t *testing.T) {
 		}
 		for _, line := range found {
 			// A command is parsed once: what it was given stays with it.
-			root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(colorMode), false)
+			root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false)
 			cmd, rest, err := root.Find(words(line))
 			if err == nil {
 				err = cmd.ParseFlags(rest)

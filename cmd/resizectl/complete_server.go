@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // completionTimeout is short: a person waits for it in the middle of a line.
@@ -48,8 +49,8 @@ func nodeTypesBut(cmd *cobra.Command, server *connection, named []string) []cobr
 		resp, err := c.ListRatios(ctx)
 		for _, ratio := range resp.GetRatios() {
 			if !slices.Contains(named, ratio.GetNodeType()) {
-				found = append(found, cobra.CompletionWithDesc(oneLine(ratio.GetNodeType()),
-					fmt.Sprintf("%s/%s by %s", perf(ratio.GetCpuPerf()), perf(ratio.GetMemoryPerf()), oneLine(ratio.GetProvenance().GetSource()))))
+				found = append(found, cobra.CompletionWithDesc(print.OneLine(ratio.GetNodeType()),
+					fmt.Sprintf("%s/%s by %s", print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()), print.OneLine(ratio.GetProvenance().GetSource()))))
 			}
 		}
 		return found, err

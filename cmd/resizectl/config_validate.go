@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
 
@@ -100,7 +101,7 @@ func (o *configValidateOptions) check(file string, c foundConfig) (bool, error) 
 		nodeTypes, rules, err = config.Validate(c.text)
 	}
 	if err == nil {
-		_, err := fmt.Fprintf(o.Out, "%s: valid: %s, %s\n", oneLine(file), countOf(int64(nodeTypes), "node type"), countOf(int64(rules), "rule"))
+		_, err := fmt.Fprintf(o.Out, "%s: valid: %s, %s\n", print.OneLine(file), print.CountOf(int64(nodeTypes), "node type"), print.CountOf(int64(rules), "rule"))
 		return true, err
 	}
 	faults, ok := errors.AsType[config.Faults](err)
@@ -108,7 +109,7 @@ func (o *configValidateOptions) check(file string, c foundConfig) (bool, error) 
 		faults = config.Faults{err.Error()}
 	}
 	for _, fault := range faults {
-		if _, err := fmt.Fprintf(o.ErrOut, "%s: %s\n", oneLine(file), oneLine(fault)); err != nil {
+		if _, err := fmt.Fprintf(o.ErrOut, "%s: %s\n", print.OneLine(file), print.OneLine(fault)); err != nil {
 			return false, err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 var errNotConfirmed = errors.New("not confirmed, so nothing was changed")
@@ -29,7 +31,7 @@ func (c *confirmation) addYesFlag(cmd *cobra.Command, subject string) {
 // mustBePossible refuses what cannot be confirmed: where nobody is at a terminal,
 // only --yes is a yes.
 func (c *confirmation) mustBePossible(cmd *cobra.Command, streams genericiooptions.IOStreams) error {
-	if !c.yes && !isTerminal(streams.In) {
+	if !c.yes && !print.IsTerminal(streams.In) {
 		return usageErrorf(cmd, "%s needs --yes where nobody can be asked", c.subject)
 	}
 	return nil

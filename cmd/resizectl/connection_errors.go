@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // explain rewrites the errors of the connection for people. Others, and what
@@ -22,7 +23,7 @@ func (c *connection) explain(err error) error {
 		return fmt.Errorf("no complete answer from %s within %s\nallow more time with --timeout (0 for no limit)", c.where(), c.timeout)
 	case isBroken:
 		return fmt.Errorf("the answer of %s broke off after %s, so it is not complete: %s\nrun the command again",
-			c.where(), countOf(int64(broken.Received), "pod"), messageOf(broken.Err))
+			c.where(), print.CountOf(int64(broken.Received), "pod"), messageOf(broken.Err))
 	case client.IsUnreachable(err):
 		cause := dialCause(messageOf(err))
 		return fmt.Errorf("no workload-resizer server answers at %s: %s\n%s", c.where(), cause, c.remedy(cause))

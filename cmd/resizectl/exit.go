@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // Exit codes, those of "kubectl diff".
@@ -37,7 +39,7 @@ var errNotRestored = errors.New("at least one pod is not restored")
 var errNotImported = errors.New("at least one row is bad or was rejected")
 
 // report prints what went wrong, if anything did, and returns the exit code.
-func report(ctx context.Context, errOut io.Writer, p painter, err error) int {
+func report(ctx context.Context, errOut io.Writer, p print.Painter, err error) int {
 	switch {
 	case err == nil:
 		return exitOK
@@ -51,6 +53,6 @@ func report(ctx context.Context, errOut io.Writer, p painter, err error) int {
 		return exitInterrupted
 	}
 	// If standard error is closed there is nobody left to tell.
-	_, _ = fmt.Fprintf(errOut, "%s %s\n", p.paint(red, "error:"), printable(err.Error()))
+	_, _ = fmt.Fprintf(errOut, "%s %s\n", p.Paint(print.Red, "error:"), print.Printable(err.Error()))
 	return exitError
 }

@@ -7,17 +7,18 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 type explainOptions struct {
 	genericiooptions.IOStreams
 	onePod
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 }
 
-func newExplainCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newExplainCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &explainOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "explain POD",
@@ -53,9 +54,9 @@ func (o *explainOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.isDocument() {
+		if o.output.IsDocument() {
 			return printExplanation(o.Out, o.output, known)
 		}
-		return printSteps(o.Out, o.color.painter(o.Out), known)
+		return printSteps(o.Out, o.color.Painter(o.Out), known)
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -19,9 +20,9 @@ func amountOf(r *workloadresizerv1.Resources, name string) amount {
 // String is e.g. "1Gi, limit 2Gi".
 func (a amount) String() string {
 	if a.limit == "" {
-		return orAbsent(a.request)
+		return print.OrAbsent(a.request)
 	}
-	return orAbsent(a.request) + ", limit " + a.limit
+	return print.OrAbsent(a.request) + ", limit " + a.limit
 }
 
 // beside is an original beside what there is now: a limit that has none is named.

@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // explanation is the facts as a document, each as the API has it.
@@ -21,7 +23,7 @@ type explanation struct {
 	Unknown map[string]string `json:"unknown"`
 }
 
-func printExplanation(w io.Writer, output format, f *facts) error {
+func printExplanation(w io.Writer, output print.Format, f *facts) error {
 	d := explanation{Holds: []json.RawMessage{}, Unknown: map[string]string{}}
 	for _, part := range []struct {
 		to      *json.RawMessage
@@ -34,7 +36,7 @@ func printExplanation(w io.Writer, output format, f *facts) error {
 		*part.to = raw
 	}
 	for _, hold := range f.holds {
-		raw, err := toJSON(hold, "")
+		raw, err := print.JSON(hold, "")
 		if err != nil {
 			return err
 		}
@@ -49,7 +51,7 @@ func printExplanation(w io.Writer, output format, f *facts) error {
 	if err != nil {
 		return fmt.Errorf("write the explanation as JSON: %w", err)
 	}
-	if output == formatYAML {
+	if output == print.FormatYAML {
 		out, err = yaml.JSONToYAML(out)
 	} else {
 		out = append(out, '\n')
@@ -61,10 +63,10 @@ func printExplanation(w io.Writer, output format, f *facts) error {
 	return err
 }
 
-// orNull is toJSON, and null for a message that is not there.
+// orNull is JSON, and null for a message that is not there.
 func orNull(m proto.Message) (json.RawMessage, error) {
 	if !m.ProtoReflect().IsValid() {
 		return json.RawMessage("null"), nil
 	}
-	return toJSON(m, "")
+	return print.JSON(m, "")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -23,27 +24,27 @@ func (f *facts) holdsStep() string {
 
 // holdText is "pause of namespace shop since …, by ann: moving".
 func holdText(hold *workloadresizerv1.Hold) string {
-	text := fmt.Sprintf("%s of %s since %s", kindText(hold.GetKind()), heldText(hold.GetScope()), timestamp(hold.GetCreateTime()))
+	text := fmt.Sprintf("%s of %s since %s", print.HoldKind(hold.GetKind()), heldText(hold.GetScope()), print.Timestamp(hold.GetCreateTime()))
 	if hold.GetExpireTime() != nil {
-		text += " until " + timestamp(hold.GetExpireTime())
+		text += " until " + print.Timestamp(hold.GetExpireTime())
 	}
 	if hold.GetAuthor() != "" {
-		text += ", by " + oneLine(hold.GetAuthor())
+		text += ", by " + print.OneLine(hold.GetAuthor())
 	}
 	if hold.GetReason() != "" {
-		text += ": " + oneLine(hold.GetReason())
+		text += ": " + print.OneLine(hold.GetReason())
 	}
 	return text
 }
 
 func heldText(scope *workloadresizerv1.HoldScope) string {
 	if scope.GetWorkload() != nil {
-		return workloadText(scope.GetWorkload())
+		return print.WorkloadName(scope.GetWorkload())
 	}
-	return scopeText(scope)
+	return print.Scope(scope)
 }
 
-func (f *facts) doneStep(p painter) string {
+func (f *facts) doneStep(p print.Painter) string {
 	switch {
 	case f.resizeErr != nil:
 		return "Done: what was done to the pod cannot be told: " + whyUnknown(f.resizeErr)
@@ -53,18 +54,18 @@ func (f *facts) doneStep(p painter) string {
 		return "Done: the pod was not sized yet."
 	}
 	state := stateText(f.resize.GetState())
-	did := fmt.Sprintf("the pod was sized for %s at %s", oneLine(f.resize.GetNodeType()), timestamp(f.resize.GetApplyTime()))
+	did := fmt.Sprintf("the pod was sized for %s at %s", print.OneLine(f.resize.GetNodeType()), print.Timestamp(f.resize.GetApplyTime()))
 	if partly(f.resize) {
 		did = "the pod is partly sized, and the rest " + restText(f.plan)
 	}
-	text := fmt.Sprintf("Done: %s; the node's state: %s", did, p.paint(state.style, state.text))
+	text := fmt.Sprintf("Done: %s; the node's state: %s", did, p.Paint(state.Style, state.Text))
 	if f.resize.GetMessage() != "" {
-		text += ": " + oneLine(f.resize.GetMessage())
+		text += ": " + print.OneLine(f.resize.GetMessage())
 	}
 	return text + "."
 }
 
-func (f *facts) nowStep(p painter) string {
+func (f *facts) nowStep(p print.Painter) string {
 	switch f.plan.GetDecision() {
 	case workloadresizerv1.Decision_DECISION_RESIZE:
 		return "Now: the pod is going to be resized: " + strings.Join(f.changes(p), ", ") + "."
@@ -75,15 +76,15 @@ func (f *facts) nowStep(p painter) string {
 		return "Now: nothing, the pod has what it should have."
 	case workloadresizerv1.Decision_DECISION_SKIP:
 		if reasons := f.plan.GetReasons(); len(reasons) > 0 {
-			return "Now: nothing, the pod is left alone for " + oneLine(reasons[0].GetCode()) + "."
+			return "Now: nothing, the pod is left alone for " + print.OneLine(reasons[0].GetCode()) + "."
 		}
 		return "Now: nothing, the pod is left alone."
 	}
-	return "Now: " + decisionText(f.plan.GetDecision()) + "."
+	return "Now: " + print.Decision(f.plan.GetDecision()) + "."
 }
 
 // changes are what would be written, e.g. "app cpu 1 → 800m".
-func (f *facts) changes(p painter) []string {
+func (f *facts) changes(p print.Painter) []string {
 	var told []string
 	for _, c := range f.plan.GetContainers() {
 		for _, name := range []string{"cpu", "memory"} {
@@ -95,8 +96,8 @@ func (f *facts) changes(p painter) []string {
 				{name + " limit", c.GetCurrent().GetLimits(), c.GetDesired().GetLimits()},
 			} {
 				if of.from[name] != of.to[name] {
-					cell := change(of.from[name], of.to[name])
-					told = append(told, oneLine(c.GetName())+" "+of.what+" "+p.paint(cell.style, cell.text))
+					cell := print.Change(of.from[name], of.to[name])
+					told = append(told, print.OneLine(c.GetName())+" "+of.what+" "+p.Paint(cell.Style, cell.Text))
 				}
 			}
 		}

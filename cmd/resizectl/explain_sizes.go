@@ -6,12 +6,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // containerStep tells how the sizes of a container come about. Sizes are the
 // plan's: nothing is worked out here.
-func (f *facts) containerStep(p painter, c *workloadresizerv1.ContainerPlan) string {
+func (f *facts) containerStep(p print.Painter, c *workloadresizerv1.ContainerPlan) string {
 	var parts []string
 	for _, name := range []string{"cpu", "memory"} {
 		if text := f.resourceText(p, c, name); text != "" {
@@ -25,11 +26,11 @@ func (f *facts) containerStep(p painter, c *workloadresizerv1.ContainerPlan) str
 	if c.GetSidecar() {
 		what = "Sidecar"
 	}
-	return fmt.Sprintf("%s %s: %s.", what, oneLine(c.GetName()), strings.Join(parts, "; "))
+	return fmt.Sprintf("%s %s: %s.", what, print.OneLine(c.GetName()), strings.Join(parts, "; "))
 }
 
 // resourceText tells of one resource, whatever becomes of the others.
-func (f *facts) resourceText(p painter, c *workloadresizerv1.ContainerPlan, name string) string {
+func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan, name string) string {
 	original, current, desired := amountOf(c.GetOriginal(), name), amountOf(c.GetCurrent(), name), amountOf(c.GetDesired(), name)
 	switch {
 	case original.request == "" && current.request == "":
@@ -59,7 +60,7 @@ func restoredText(original, current, desired amount) string {
 }
 
 // sizedText is e.g. "1 × 0.8 → 800m (bounds: 50m to 16), limit 2 → 1600m".
-func (f *facts) sizedText(p painter, name string, original, current, desired amount) string {
+func (f *facts) sizedText(p print.Painter, name string, original, current, desired amount) string {
 	by, bounds := f.plan.GetCpuFactor(), f.bounds.GetCpu()
 	if name == "memory" {
 		by, bounds = f.plan.GetMemoryFactor(), f.bounds.GetMemory()
@@ -72,18 +73,18 @@ func (f *facts) sizedText(p painter, name string, original, current, desired amo
 	case f.because("ResizeInfeasible", "ResizeError") && desired != current && !comes.toRequest(desired):
 		return fmt.Sprintf("goes back to %s%s", desired, hasNow(current, desired))
 	}
-	text := fmt.Sprintf("%s × %s → %s", original.request, factor(by), p.paint(changeStyle(original.request, desired.request), desired.request))
+	text := fmt.Sprintf("%s × %s → %s", original.request, print.Factor(by), p.Paint(print.ChangeStyle(original.request, desired.request), desired.request))
 	if bounds != nil {
-		text += fmt.Sprintf(" (bounds: %s%s)", rangeText(bounds), atEnd(desired.request, bounds))
+		text += fmt.Sprintf(" (bounds: %s%s)", print.Range(bounds), atEnd(desired.request, bounds))
 	}
-	switch limit := change(original.limit, desired.limit); {
+	switch limit := print.Change(original.limit, desired.limit); {
 	case desired.limit == "":
 	case original.limit == "":
 		text += fmt.Sprintf(", limit stays %s: its original is not known", desired.limit)
 	case stays && desired.limit == current.limit && !comes.toLimit(desired):
 		text += fmt.Sprintf(", limit stays %s, for one of the reasons below (original: %s)", desired.limit, original.limit)
 	default:
-		text += ", limit " + p.paint(limit.style, limit.text)
+		text += ", limit " + p.Paint(limit.Style, limit.Text)
 	}
 	return text + hasNow(current, desired)
 }
@@ -92,7 +93,7 @@ func hasNow(current, desired amount) string {
 	if current.request == desired.request {
 		return ""
 	}
-	return fmt.Sprintf(", and it has %s now", orAbsent(current.request))
+	return fmt.Sprintf(", and it has %s now", print.OrAbsent(current.request))
 }
 
 // worked tells whether the sizes were worked out: those of a pod that is left

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -73,7 +74,7 @@ func TestEachResourceIsExplainedByItself(t *testing.T) {
 			if tc.restored {
 				f.holds = []*workloadresizerv1.Hold{{Kind: workloadresizerv1.HoldKind_HOLD_KIND_RESTORE}}
 			}
-			got := f.containerStep(painter{}, &workloadresizerv1.ContainerPlan{Name: "app", Original: tc.original, Current: tc.current, Desired: tc.desired})
+			got := f.containerStep(print.Painter{}, &workloadresizerv1.ContainerPlan{Name: "app", Original: tc.original, Current: tc.current, Desired: tc.desired})
 			if want := "Container app: " + tc.want + "."; got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -87,7 +88,7 @@ func TestBoundsThatAreNotKnownLeaveNothing(t *testing.T) {
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "ExternallyResized"}, {Code: "BoundsClamped"}}
 	f := &facts{plan: plan, otherRevision: true}
 	has := resources("50m", "", "", "")
-	got := f.containerStep(painter{}, &workloadresizerv1.ContainerPlan{Name: "app", Original: resources("10m", "", "", ""), Current: has, Desired: has})
+	got := f.containerStep(print.Painter{}, &workloadresizerv1.ContainerPlan{Name: "app", Original: resources("10m", "", "", ""), Current: has, Desired: has})
 	if want := "Container app: cpu 10m × 0.8 → 50m."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // printSteps prints the explanation, a numbered line per step.
-func printSteps(w io.Writer, p painter, f *facts) error {
+func printSteps(w io.Writer, p print.Painter, f *facts) error {
 	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep(), f.factorStep()}
 	for _, container := range f.plan.GetContainers() {
 		steps = append(steps, f.containerStep(p, container))
@@ -26,20 +28,20 @@ func printSteps(w io.Writer, p painter, f *facts) error {
 }
 
 func (f *facts) nodeStep() string {
-	name := oneLine(f.plan.GetNamespace() + "/" + f.plan.GetPod())
-	node, nodeType := oneLine(f.plan.GetNode()), oneLine(f.plan.GetNodeType())
+	name := print.OneLine(f.plan.GetNamespace() + "/" + f.plan.GetPod())
+	node, nodeType := print.OneLine(f.plan.GetNode()), print.OneLine(f.plan.GetNodeType())
 	switch {
 	case node == "":
 		return fmt.Sprintf("Node: %s has no node yet.", name)
 	case nodeType == "":
 		return fmt.Sprintf("Node: %s runs on %s, whose type is not known.", name, node)
 	}
-	return fmt.Sprintf("Node: %s runs on %s, which is of type %s by its label %s.", name, node, nodeType, oneLine(f.plan.GetNodeTypeLabel()))
+	return fmt.Sprintf("Node: %s runs on %s, which is of type %s by its label %s.", name, node, nodeType, print.OneLine(f.plan.GetNodeTypeLabel()))
 }
 
 func (f *facts) ruleStep() string {
 	if rule := f.plan.GetRule(); rule != "" {
-		return fmt.Sprintf("Rule: %s holds for the pod.", oneLine(rule))
+		return fmt.Sprintf("Rule: %s holds for the pod.", print.OneLine(rule))
 	}
 	return "Rule: none matches the pod, so what is configured for all pods holds."
 }
@@ -48,11 +50,11 @@ func (f *facts) baselineStep() string {
 	if f.plan.GetBaselineNodeType() == "" {
 		return "Baseline: which node type its requests are written for is not known."
 	}
-	return fmt.Sprintf("Baseline: its requests are written for %s.", oneLine(f.plan.GetBaselineNodeType()))
+	return fmt.Sprintf("Baseline: its requests are written for %s.", print.OneLine(f.plan.GetBaselineNodeType()))
 }
 
 func (f *facts) ratioStep() string {
-	nodeType := oneLine(f.plan.GetNodeType())
+	nodeType := print.OneLine(f.plan.GetNodeType())
 	switch {
 	case f.ratiosErr != nil:
 		return "Ratio: where it comes from cannot be told: " + whyUnknown(f.ratiosErr)
@@ -61,13 +63,13 @@ func (f *facts) ratioStep() string {
 	case f.ratio == nil:
 		return fmt.Sprintf("Ratio: no source has one for %s.", nodeType)
 	}
-	text := fmt.Sprintf("Ratio: %s has cpu %s and memory %s, by %s.", nodeType, perf(f.ratio.GetCpuPerf()), perf(f.ratio.GetMemoryPerf()), provenanceText(f.ratio.GetProvenance()))
+	text := fmt.Sprintf("Ratio: %s has cpu %s and memory %s, by %s.", nodeType, print.Perf(f.ratio.GetCpuPerf()), print.Perf(f.ratio.GetMemoryPerf()), print.Provenance(f.ratio.GetProvenance()))
 	if end := f.ratio.GetExpireTime(); end != nil {
-		text += " That ends at " + timestamp(end) + "."
+		text += " That ends at " + print.Timestamp(end) + "."
 	}
 	for i, other := range f.ratio.GetCandidates() {
 		if i > 0 {
-			text += fmt.Sprintf(" Instead, cpu %s and memory %s are said by %s.", perf(other.GetCpuPerf()), perf(other.GetMemoryPerf()), provenanceText(other.GetProvenance()))
+			text += fmt.Sprintf(" Instead, cpu %s and memory %s are said by %s.", print.Perf(other.GetCpuPerf()), print.Perf(other.GetMemoryPerf()), print.Provenance(other.GetProvenance()))
 		}
 	}
 	if f.otherRevision {
@@ -82,17 +84,17 @@ func (f *facts) factorStep() string {
 		return "Factor: there is none without a ratio."
 	}
 	if f.ratio == nil || f.baseline == nil || f.otherRevision {
-		return fmt.Sprintf("Factor: cpu %s, memory %s.", factor(cpu), factor(memory))
+		return fmt.Sprintf("Factor: cpu %s, memory %s.", print.Factor(cpu), print.Factor(memory))
 	}
 	return fmt.Sprintf("Factor: baseline / node: cpu %s / %s = %s, memory %s / %s = %s.",
-		perf(f.baseline.GetCpuPerf()), perf(f.ratio.GetCpuPerf()), factor(cpu),
-		perf(f.baseline.GetMemoryPerf()), perf(f.ratio.GetMemoryPerf()), factor(memory))
+		print.Perf(f.baseline.GetCpuPerf()), print.Perf(f.ratio.GetCpuPerf()), print.Factor(cpu),
+		print.Perf(f.baseline.GetMemoryPerf()), print.Perf(f.ratio.GetMemoryPerf()), print.Factor(memory))
 }
 
 func (f *facts) objectionsStep() string {
 	var told []string
 	for _, reason := range f.plan.GetReasons() {
-		told = append(told, reasonText(reason))
+		told = append(told, print.Reason(reason))
 	}
 	if len(told) == 0 {
 		return "Reasons: nothing speaks against it."
@@ -101,4 +103,4 @@ func (f *facts) objectionsStep() string {
 }
 
 // whyUnknown is an error of one question, for the end of its step.
-func whyUnknown(err error) string { return oneLine(messageOf(err)) + "." }
+func whyUnknown(err error) string { return print.OneLine(messageOf(err)) + "." }

@@ -3,19 +3,21 @@ package main
 import (
 	"fmt"
 	"io"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // printFault prints what is wrong with a row of a file or feed, in the form that
 // editors know. Line 0 is not known, an empty field is the whole row.
 func printFault(w io.Writer, where string, line int, field, message string) error {
-	text := oneLine(where)
+	text := print.OneLine(where)
 	if line > 0 {
 		text += fmt.Sprintf(":%d", line)
 	}
 	if field != "" {
-		text += ": " + oneLine(field)
+		text += ": " + print.OneLine(field)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", text, oneLine(message))
+	_, err := fmt.Fprintf(w, "%s: %s\n", text, print.OneLine(message))
 	return err
 }
 
@@ -24,6 +26,6 @@ func printMoreFaults(w io.Writer, where string, n int64, how string) error {
 	if n <= 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "%s: not shown: %s\n", oneLine(where), countOf(n, "more "+how+" row"))
+	_, err := fmt.Fprintf(w, "%s: not shown: %s\n", print.OneLine(where), print.CountOf(n, "more "+how+" row"))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -44,10 +45,10 @@ func warnIfEmpty(errOut io.Writer, scope *workloadresizerv1.HoldScope, pods *int
 	if pods == nil || *pods > 0 {
 		return nil
 	}
-	says := scopeText(scope) + " has no pods"
+	says := print.Scope(scope) + " has no pods"
 	switch {
 	case scope.GetPod() != "":
-		says = scopeText(scope) + " does not exist"
+		says = print.Scope(scope) + " does not exist"
 	case scope.GetAllNamespaces():
 		says = "the cluster has no pods"
 	}
@@ -56,15 +57,15 @@ func warnIfEmpty(errOut io.Writer, scope *workloadresizerv1.HoldScope, pods *int
 }
 
 // printHold prints what was stored: did for people, the hold for programs.
-func printHold(w io.Writer, output format, hold *workloadresizerv1.Hold, did string) error {
+func printHold(w io.Writer, output print.Format, hold *workloadresizerv1.Hold, did string) error {
 	switch output {
-	case formatJSON, formatYAML:
-		return printDocument(w, output, hold)
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(w, output, hold)
 	}
 	end := ""
 	if hold.GetExpireTime() != nil {
-		end = " until " + timestamp(hold.GetExpireTime())
+		end = " until " + print.Timestamp(hold.GetExpireTime())
 	}
-	_, err := fmt.Fprintf(w, "%s %s%s\n", scopeText(hold.GetScope()), did, end)
+	_, err := fmt.Fprintf(w, "%s %s%s\n", print.Scope(hold.GetScope()), did, end)
 	return err
 }

@@ -10,20 +10,21 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type holdsOptions struct {
 	genericiooptions.IOStreams
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 	// namespace is empty for all of them.
 	namespace     string
 	allNamespaces bool
 }
 
-func newHoldsCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newHoldsCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &holdsOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "holds",
@@ -57,7 +58,7 @@ the caller's name, or what a caller that the server does not know has said.`,
 func (o *holdsOptions) run(ctx context.Context) error {
 	request, where := &workloadresizerv1.ListHoldsRequest{}, ""
 	if !o.allNamespaces && o.namespace != "" {
-		request.Namespace, where = o.namespace, " in namespace "+oneLine(o.namespace)
+		request.Namespace, where = o.namespace, " in namespace "+print.OneLine(o.namespace)
 	}
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Pauses().ListHolds(ctx, request)
@@ -73,7 +74,7 @@ func (o *holdsOptions) run(ctx context.Context) error {
 			}
 		}
 		if resp.GetProblem() != "" {
-			_, err = fmt.Fprintf(o.ErrOut, "warning: this is what could be read last: %s\n", oneLine(resp.GetProblem()))
+			_, err = fmt.Fprintf(o.ErrOut, "warning: this is what could be read last: %s\n", print.OneLine(resp.GetProblem()))
 		}
 		return err
 	})
@@ -81,29 +82,29 @@ func (o *holdsOptions) run(ctx context.Context) error {
 
 func (o *holdsOptions) print(resp *workloadresizerv1.ListHoldsResponse) error {
 	switch o.output {
-	case formatJSON, formatYAML:
-		return printDocument(o.Out, o.output, resp)
-	case formatName:
-		return printNames(o.Out, holdName, resp.GetHolds()...)
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(o.Out, o.output, resp)
+	case print.FormatName:
+		return print.Names(o.Out, holdName, resp.GetHolds()...)
 	}
-	return printHolds(o.Out, o.color.painter(o.Out), resp.GetHolds(), o.output == formatWide)
+	return printHolds(o.Out, o.color.Painter(o.Out), resp.GetHolds(), o.output == print.FormatWide)
 }
 
 var holdColumns = []metav1.TableColumnDefinition{
-	column("Namespace"), column("Workload"), column("Pod"), column("Kind"), column("Since"), column("Until"), column("Author"), column("Reason"),
-	wideColumn("UID"),
+	print.Column("Namespace"), print.Column("Workload"), print.Column("Pod"), print.Column("Kind"), print.Column("Since"), print.Column("Until"), print.Column("Author"), print.Column("Reason"),
+	print.WideColumn("UID"),
 }
 
-func printHolds(w io.Writer, p painter, holds []*workloadresizerv1.Hold, wide bool) error {
+func printHolds(w io.Writer, p print.Painter, holds []*workloadresizerv1.Hold, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: holdColumns}
 	for _, hold := range holds {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
 			orEvery(hold.GetScope().GetNamespace()), scopeWorkload(hold.GetScope()), orEvery(hold.GetScope().GetPod()), holdKindCell(hold),
-			timestamp(hold.GetCreateTime()), timestamp(hold.GetExpireTime()),
-			orAbsent(oneLine(hold.GetAuthor())), orAbsent(oneLine(hold.GetReason())), orAbsent(oneLine(hold.GetUid())),
+			print.Timestamp(hold.GetCreateTime()), print.Timestamp(hold.GetExpireTime()),
+			print.OrAbsent(print.OneLine(hold.GetAuthor())), print.OrAbsent(print.OneLine(hold.GetReason())), print.OrAbsent(print.OneLine(hold.GetUid())),
 		}})
 	}
-	return printTable(w, p, wide, table)
+	return print.Table(w, p, wide, table)
 }
 
 // holdName names what a hold covers as kubectl does.
@@ -111,18 +112,18 @@ func holdName(hold *workloadresizerv1.Hold) string {
 	scope := hold.GetScope()
 	switch {
 	case scope.GetPod() != "":
-		return podName(scope.GetPod())
+		return print.PodName(scope.GetPod())
 	case scope.GetWorkload() != nil:
-		return workloadText(scope.GetWorkload())
+		return print.WorkloadName(scope.GetWorkload())
 	}
 	return "namespace/" + orEvery(scope.GetNamespace())
 }
 
 // holdKindCell stands out where nothing is resized any more.
-func holdKindCell(hold *workloadresizerv1.Hold) painted {
-	kind := painted{text: kindText(hold.GetKind())}
+func holdKindCell(hold *workloadresizerv1.Hold) print.Cell {
+	kind := print.Cell{Text: print.HoldKind(hold.GetKind())}
 	if hold.GetScope().GetAllNamespaces() {
-		kind.style = notable
+		kind.Style = print.Notable
 	}
 	return kind
 }
@@ -131,9 +132,9 @@ func holdKindCell(hold *workloadresizerv1.Hold) painted {
 func scopeWorkload(s *workloadresizerv1.HoldScope) string {
 	switch {
 	case s.GetWorkload() != nil:
-		return workloadText(s.GetWorkload())
+		return print.WorkloadName(s.GetWorkload())
 	case s.GetPod() != "":
-		return absent
+		return print.Absent
 	}
 	return "*"
 }
@@ -142,5 +143,5 @@ func orEvery(name string) string {
 	if name == "" {
 		return "*"
 	}
-	return oneLine(name)
+	return print.OneLine(name)
 }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -34,7 +35,7 @@ func held() []*workloadresizerv1.Hold {
 
 func TestHolds(t *testing.T) {
 	address := serve(t, &scripted{holds: held()})
-	for _, output := range formats {
+	for _, output := range print.Formats {
 		code, stdout, stderr := resizectl(t.Context(), "holds", "--server", address, "-o", output)
 		if code != exitOK || stderr != "" {
 			t.Errorf("exit %d, stderr %q", code, stderr)

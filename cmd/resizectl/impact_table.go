@@ -6,20 +6,21 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 var impactColumns = []metav1.TableColumnDefinition{
-	column("Impact On"), column("Pods"), column("CPU"), column("Memory"), column("Vetoed"),
+	print.Column("Impact On"), print.Column("Pods"), print.Column("CPU"), print.Column("Memory"), print.Column("Vetoed"),
 }
 
 var vetoColumns = []metav1.TableColumnDefinition{
-	column("Namespace"), column("Pod"), column("Node"), column("Vetoed By"), wideColumn("Message"),
+	print.Column("Namespace"), print.Column("Pod"), print.Column("Node"), print.Column("Vetoed By"), print.WideColumn("Message"),
 }
 
 // printImpact prints what other ratios would mean for the pods: of which
 // kinds how many would change, and which would but cannot.
-func printImpact(w io.Writer, p painter, impact *workloadresizerv1.Impact, wide bool) error {
+func printImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact, wide bool) error {
 	total := impact.GetTotal()
 	if total.GetPods() == 0 && total.GetVetoed() == 0 {
 		_, err := fmt.Fprintln(w, "no pod would get another size")
@@ -28,17 +29,17 @@ func printImpact(w io.Writer, p painter, impact *workloadresizerv1.Impact, wide 
 	table := &metav1.Table{ColumnDefinitions: impactColumns}
 	add := func(name string, groups ...*workloadresizerv1.ImpactGroup) {
 		for _, group := range groups {
-			table.Rows = append(table.Rows, impactRow(name+oneLine(group.GetName()), group))
+			table.Rows = append(table.Rows, impactRow(name+print.OneLine(group.GetName()), group))
 		}
 	}
 	add("all pods", total)
 	add("node type ", impact.GetNodeTypes()...)
 	add("namespace ", impact.GetNamespaces()...)
-	if err := printTable(w, p, wide, table); err != nil {
+	if err := print.Table(w, p, wide, table); err != nil {
 		return err
 	}
 	if n := impact.GetHiddenNamespaces(); n > 0 {
-		if _, err := fmt.Fprintf(w, "not shown: %s that you may not see\n", countOf(n, "namespace")); err != nil {
+		if _, err := fmt.Fprintf(w, "not shown: %s that you may not see\n", print.CountOf(n, "namespace")); err != nil {
 			return err
 		}
 	}
@@ -48,17 +49,17 @@ func printImpact(w io.Writer, p painter, impact *workloadresizerv1.Impact, wide 
 func impactRow(name string, group *workloadresizerv1.ImpactGroup) metav1.TableRow {
 	return metav1.TableRow{Cells: []any{
 		name, fmt.Sprint(group.GetPods()),
-		freedOrAdded(group.GetRequestDelta()["cpu"]), freedOrAdded(group.GetRequestDelta()["memory"]), vetoedText(group.GetVetoed()),
+		print.FreedOrAdded(group.GetRequestDelta()["cpu"]), print.FreedOrAdded(group.GetRequestDelta()["memory"]), vetoedText(group.GetVetoed()),
 	}}
 }
 
 // printVetoed prints the pods that keep their sizes, as far as they are told.
-func printVetoed(w io.Writer, p painter, impact *workloadresizerv1.Impact, wide bool) error {
+func printVetoed(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: vetoColumns}
 	for _, pod := range impact.GetVetoed() {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			oneLine(pod.GetNamespace()), oneLine(pod.GetPod()), orAbsent(oneLine(pod.GetNode())),
-			orAbsent(oneLine(pod.GetCode())), orAbsent(oneLine(pod.GetMessage())),
+			print.OneLine(pod.GetNamespace()), print.OneLine(pod.GetPod()), print.OrAbsent(print.OneLine(pod.GetNode())),
+			print.OrAbsent(print.OneLine(pod.GetCode())), print.OrAbsent(print.OneLine(pod.GetMessage())),
 		}})
 	}
 	if len(table.Rows) > 0 {
@@ -66,19 +67,19 @@ func printVetoed(w io.Writer, p painter, impact *workloadresizerv1.Impact, wide 
 			return err
 		}
 	}
-	if err := printTable(w, p, wide, table); err != nil {
+	if err := print.Table(w, p, wide, table); err != nil {
 		return err
 	}
 	if more := impact.GetTotal().GetVetoed() - int64(len(impact.GetVetoed())); more > 0 {
-		_, err := fmt.Fprintf(w, "not shown: %s more that would be vetoed\n", countOf(more, "pod"))
+		_, err := fmt.Fprintf(w, "not shown: %s more that would be vetoed\n", print.CountOf(more, "pod"))
 		return err
 	}
 	return nil
 }
 
-func vetoedText(pods int64) painted {
+func vetoedText(pods int64) print.Cell {
 	if pods == 0 {
-		return painted{text: "0"}
+		return print.Cell{Text: "0"}
 	}
-	return painted{fmt.Sprint(pods), notable}
+	return print.Cell{Text: fmt.Sprint(pods), Style: print.Notable}
 }

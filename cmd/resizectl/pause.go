@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -17,7 +18,7 @@ type pauseOptions struct {
 	holdOptions
 	confirmation
 	server *connection
-	output format
+	output print.Format
 	dryRun dryRun
 }
 
@@ -82,7 +83,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			return err
 		}
 		if over := response.GetOverruledBy(); over != nil {
-			if _, err := fmt.Fprintf(o.ErrOut, "these pods are restored, and stay so until that ends: restore of %s\n", scopeText(over.GetScope())); err != nil {
+			if _, err := fmt.Fprintf(o.ErrOut, "these pods are restored, and stay so until that ends: restore of %s\n", print.Scope(over.GetScope())); err != nil {
 				return err
 			}
 		}

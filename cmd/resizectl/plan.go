@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -16,15 +17,15 @@ type planOptions struct {
 	genericiooptions.IOStreams
 	planSelection
 	server     *connection
-	color      *colorMode
-	output     format
+	color      *print.ColorMode
+	output     print.Format
 	serverSide bool
 	whatIf     whatIf
 	assumed    *workloadresizerv1.WhatIf
 	manifest   manifestSource
 }
 
-func newPlanCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newPlanCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &planOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "plan [POD | TYPE/NAME]",
@@ -133,7 +134,7 @@ func (o *planOptions) runPod(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := printOnePlan(o.Out, o.color.painter(o.Out), o.output, plan); err != nil {
+	if err := printOnePlan(o.Out, o.color.Painter(o.Out), o.output, plan); err != nil {
 		return err
 	}
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
@@ -147,7 +148,7 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := warnHidden(o.ErrOut, summary.GetHiddenNamespaces(), "pods"); err != nil {
+	if err := print.WarnHidden(o.ErrOut, summary.GetHiddenNamespaces(), "pods"); err != nil {
 		return err
 	}
 	if summary.GetPods() == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -22,7 +23,7 @@ func (p *plansJSON) plan(plan *workloadresizerv1.Plan) error {
 		lead = "{\n  \"plans\": [\n    "
 	}
 	p.plans++
-	out, err := toJSON(plan, "    ")
+	out, err := print.JSON(plan, "    ")
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (p *plansJSON) summary(s *workloadresizerv1.PlanSummary) error {
 	if p.plans == 0 {
 		lead = "{\n  \"plans\": [],\n"
 	}
-	out, err := toJSON(s, "  ")
+	out, err := print.JSON(s, "  ")
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (p *plansYAML) plan(plan *workloadresizerv1.Plan) error {
 		lead = "plans:\n"
 	}
 	p.plans++
-	out, err := toYAML(plan)
+	out, err := print.YAML(plan)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (p *plansYAML) summary(s *workloadresizerv1.PlanSummary) error {
 	if p.plans == 0 {
 		lead = "plans: []\n"
 	}
-	out, err := toYAML(s)
+	out, err := print.YAML(s)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -97,14 +98,14 @@ func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizer
 // printManifest prints the plans, and on standard error what else there is to say
 // of the manifest.
 func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestResponse) error {
-	if o.output.isDocument() {
-		return printDocument(o.Out, o.output, response)
+	if o.output.IsDocument() {
+		return print.Document(o.Out, o.output, response)
 	}
-	if o.output == formatName {
-		return printNames(o.Out, manifestName, response.GetObjects()...)
+	if o.output == print.FormatName {
+		return print.Names(o.Out, manifestName, response.GetObjects()...)
 	}
-	paint := o.color.painter(o.Out)
-	if err := printTable(o.Out, paint, o.output == formatWide, manifestTable(response)); err != nil {
+	paint := o.color.Painter(o.Out)
+	if err := print.Table(o.Out, paint, o.output == print.FormatWide, manifestTable(response)); err != nil {
 		return err
 	}
 	if err := printManifestTotals(o.Out, paint, response); err != nil {
@@ -113,11 +114,11 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 	var notes strings.Builder
 	for _, object := range response.GetObjects() {
 		for _, warning := range object.GetWarnings() {
-			fmt.Fprintf(&notes, "warning: %s: %s\n", objectName(object), oneLine(warning))
+			fmt.Fprintf(&notes, "warning: %s: %s\n", objectName(object), print.OneLine(warning))
 		}
 	}
 	if others := response.GetPassedOver(); len(others) > 0 {
-		fmt.Fprintf(&notes, "makes no pods: %s\n", oneLine(strings.Join(others, ", ")))
+		fmt.Fprintf(&notes, "makes no pods: %s\n", print.OneLine(strings.Join(others, ", ")))
 	}
 	_, err := fmt.Fprint(o.ErrOut, notes.String())
 	return err

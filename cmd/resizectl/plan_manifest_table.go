@@ -5,15 +5,16 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // manifestTable has a row per object, node type and container.
 func manifestTable(response *workloadresizerv1.PreviewManifestResponse) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		column("Object"), column("Container"), column("Type"), column("Decision"), column("CPU"), column("Memory"), column("Reason"),
-		wideColumn("CPU Limit"), wideColumn("Memory Limit"), wideColumn("CPU Factor"), wideColumn("Memory Factor"),
-		wideColumn("Rule"), wideColumn("Message"),
+		print.Column("Object"), print.Column("Container"), print.Column("Type"), print.Column("Decision"), print.Column("CPU"), print.Column("Memory"), print.Column("Reason"),
+		print.WideColumn("CPU Limit"), print.WideColumn("Memory Limit"), print.WideColumn("CPU Factor"), print.WideColumn("Memory Factor"),
+		print.WideColumn("Rule"), print.WideColumn("Message"),
 	}}
 	for _, object := range response.GetObjects() {
 		for _, plan := range object.GetPlans() {
@@ -55,5 +56,5 @@ func objectName(object *workloadresizerv1.ManifestPlan) string {
 	if object.GetNamespace() != "" {
 		name = object.GetNamespace() + "/" + name
 	}
-	return oneLine(name)
+	return print.OneLine(name)
 }

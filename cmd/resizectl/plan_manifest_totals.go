@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -20,7 +21,7 @@ type manifestTotal struct {
 
 // printManifestTotals prints a line per node type. How many pods an object makes
 // is not asked: the change is that of one pod of each.
-func printManifestTotals(w io.Writer, p painter, response *workloadresizerv1.PreviewManifestResponse) error {
+func printManifestTotals(w io.Writer, p print.Painter, response *workloadresizerv1.PreviewManifestResponse) error {
 	totals := map[string]*manifestTotal{}
 	for _, object := range response.GetObjects() {
 		for _, plan := range object.GetPlans() {
@@ -33,7 +34,7 @@ func printManifestTotals(w io.Writer, p painter, response *workloadresizerv1.Pre
 		}
 	}
 	for _, nodeType := range slices.Sorted(maps.Keys(totals)) {
-		if _, err := fmt.Fprintf(w, "on %s: %s\n", orAbsent(oneLine(nodeType)), totals[nodeType].text(p)); err != nil {
+		if _, err := fmt.Fprintf(w, "on %s: %s\n", print.OrAbsent(print.OneLine(nodeType)), totals[nodeType].text(p)); err != nil {
 			return err
 		}
 	}
@@ -70,14 +71,14 @@ func (t *manifestTotal) add(plan *workloadresizerv1.Plan) {
 	}
 }
 
-func (t *manifestTotal) text(p painter) string {
+func (t *manifestTotal) text(p print.Painter) string {
 	delta := map[string]string{}
 	for name, sum := range t.delta {
 		if !sum.IsZero() {
 			delta[name] = sum.String()
 		}
 	}
-	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d left alone", countOf(t.resize+t.aligned+t.skip, "object"), t.resize, t.aligned, t.skip)
+	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d left alone", print.CountOf(t.resize+t.aligned+t.skip, "object"), t.resize, t.aligned, t.skip)
 	if change := deltaText(p, delta); change != "" {
 		text += "; requests of a pod of each: " + change
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -20,9 +21,9 @@ func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary
 		}
 	}()
 	line := o.progressLine()
-	defer line.clear()
-	printer := newPlanPrinter(out, o.color.painter(o.Out), o.output, o.allNamespaces)
-	stream := c.PreviewSelected(ctx, o.request(), append(o.previewOptions(), client.OnProgress(line.planning))...)
+	defer line.Clear()
+	printer := newPlanPrinter(out, o.color.Painter(o.Out), o.output, o.allNamespaces)
+	stream := c.PreviewSelected(ctx, o.request(), append(o.previewOptions(), client.OnProgress(line.Planning))...)
 	for plan, err := range stream.All() {
 		if err != nil {
 			return nil, err
@@ -31,7 +32,7 @@ func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary
 			return nil, err
 		}
 	}
-	line.clear()
+	line.Clear()
 	return stream.Summary(), printer.summary(stream.Summary())
 }
 
@@ -46,11 +47,11 @@ func (o *planOptions) previewOptions() []client.PreviewOption {
 
 // progressLine is none where plans are printed on the same terminal as they come:
 // the two would mix.
-func (o *planOptions) progressLine() *progress {
-	if o.output.isDocument() && isTerminal(o.Out) {
-		return &progress{}
+func (o *planOptions) progressLine() *print.Progress {
+	if o.output.IsDocument() && print.IsTerminal(o.Out) {
+		return &print.Progress{}
 	}
-	return newProgress(o.ErrOut)
+	return print.NewProgress(o.ErrOut)
 }
 
 // planPrinter prints plans as they arrive.
@@ -62,30 +63,30 @@ type planPrinter interface {
 // plansNames prints only which pods there are.
 type plansNames struct{ w io.Writer }
 
-func planName(plan *workloadresizerv1.Plan) string { return podName(plan.GetPod()) }
+func planName(plan *workloadresizerv1.Plan) string { return print.PodName(plan.GetPod()) }
 
-func (p plansNames) plan(plan *workloadresizerv1.Plan) error { return printNames(p.w, planName, plan) }
+func (p plansNames) plan(plan *workloadresizerv1.Plan) error { return print.Names(p.w, planName, plan) }
 
 func (p plansNames) summary(*workloadresizerv1.PlanSummary) error { return nil }
 
-func newPlanPrinter(w io.Writer, p painter, output format, withNamespace bool) planPrinter {
+func newPlanPrinter(w io.Writer, p print.Painter, output print.Format, withNamespace bool) planPrinter {
 	switch output {
-	case formatJSON:
+	case print.FormatJSON:
 		return &plansJSON{w: w}
-	case formatYAML:
+	case print.FormatYAML:
 		return &plansYAML{w: w}
-	case formatName:
+	case print.FormatName:
 		return plansNames{w}
 	}
-	return newPlansTable(w, p, withNamespace, output == formatWide)
+	return newPlansTable(w, p, withNamespace, output == print.FormatWide)
 }
 
-func printOnePlan(w io.Writer, p painter, output format, plan *workloadresizerv1.Plan) error {
+func printOnePlan(w io.Writer, p print.Painter, output print.Format, plan *workloadresizerv1.Plan) error {
 	switch output {
-	case formatJSON, formatYAML:
-		return printDocument(w, output, plan)
-	case formatName:
-		return printNames(w, planName, plan)
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(w, output, plan)
+	case print.FormatName:
+		return print.Names(w, planName, plan)
 	}
-	return printPlan(w, p, plan, output == formatWide)
+	return printPlan(w, p, plan, output == print.FormatWide)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -85,7 +86,7 @@ func (s *planSelection) where() string {
 		told = append(told, "in namespace "+s.namespace)
 	}
 	if s.workload != nil {
-		told = append(told, "of "+workloadText(s.workload))
+		told = append(told, "of "+print.WorkloadName(s.workload))
 	}
 	if s.labels != "" {
 		told = append(told, "with labels "+s.labels)

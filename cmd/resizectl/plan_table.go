@@ -7,30 +7,31 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 var planColumns = []metav1.TableColumnDefinition{
-	column("Pod"), column("Container"), column("Node"), column("Type"), column("Decision"),
-	column("CPU"), column("Memory"), column("Reason"),
-	wideColumn("CPU Limit"), wideColumn("Memory Limit"),
-	wideColumn("Original CPU"), wideColumn("Original Memory"),
-	wideColumn("CPU Factor"), wideColumn("Memory Factor"), wideColumn("Type Label"), wideColumn("Rule"), wideColumn("Message"),
+	print.Column("Pod"), print.Column("Container"), print.Column("Node"), print.Column("Type"), print.Column("Decision"),
+	print.Column("CPU"), print.Column("Memory"), print.Column("Reason"),
+	print.WideColumn("CPU Limit"), print.WideColumn("Memory Limit"),
+	print.WideColumn("Original CPU"), print.WideColumn("Original Memory"),
+	print.WideColumn("CPU Factor"), print.WideColumn("Memory Factor"), print.WideColumn("Type Label"), print.WideColumn("Rule"), print.WideColumn("Message"),
 }
 
 // plansTable collects the rows: a column is as wide as its widest cell.
 type plansTable struct {
 	w             io.Writer
-	painter       painter
+	painter       print.Painter
 	table         metav1.Table
 	withNamespace bool
 	wide          bool
 }
 
-func newPlansTable(w io.Writer, paint painter, withNamespace, wide bool) *plansTable {
+func newPlansTable(w io.Writer, paint print.Painter, withNamespace, wide bool) *plansTable {
 	p := &plansTable{w: w, painter: paint, withNamespace: withNamespace, wide: wide}
 	if withNamespace {
-		p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, column("Namespace"))
+		p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, print.Column("Namespace"))
 	}
 	p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, planColumns...)
 	return p
@@ -61,7 +62,7 @@ func containersOf(plan *workloadresizerv1.Plan) []*workloadresizerv1.ContainerPl
 }
 
 func (p *plansTable) summary(s *workloadresizerv1.PlanSummary) error {
-	if err := printTable(p.w, p.painter, p.wide, &p.table); err != nil {
+	if err := print.Table(p.w, p.painter, p.wide, &p.table); err != nil {
 		return err
 	}
 	return printTotals(p.w, p.painter, s)
@@ -69,16 +70,16 @@ func (p *plansTable) summary(s *workloadresizerv1.PlanSummary) error {
 
 // printPlan prints the plan of one pod, and below it its reasons in full: who
 // asks for one pod wants to know why.
-func printPlan(w io.Writer, paint painter, plan *workloadresizerv1.Plan, wide bool) error {
+func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, wide bool) error {
 	p := newPlansTable(w, paint, false, wide)
 	if err := p.plan(plan); err != nil {
 		return err
 	}
-	if err := printTable(w, paint, wide, &p.table); err != nil {
+	if err := print.Table(w, paint, wide, &p.table); err != nil {
 		return err
 	}
 	for _, reason := range plan.GetReasons() {
-		if _, err := fmt.Fprintf(w, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan.GetDecision()), reasonText(reason)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan.GetDecision()), print.Reason(reason)); err != nil {
 			return err
 		}
 	}
@@ -94,19 +95,19 @@ func planCells(plan *workloadresizerv1.Plan, container *workloadresizerv1.Contai
 	}
 	var codes, messages []string
 	for _, reason := range plan.GetReasons() {
-		codes = append(codes, oneLine(reason.GetCode()))
-		messages = append(messages, reasonText(reason))
+		codes = append(codes, print.OneLine(reason.GetCode()))
+		messages = append(messages, print.Reason(reason))
 	}
 	return []any{
-		plan.GetPod(), orAbsent(container.GetName()), orAbsent(plan.GetNode()), orAbsent(oneLine(plan.GetNodeType())), decisionText(plan.GetDecision()),
-		change(current.GetRequests()["cpu"], desired.GetRequests()["cpu"]),
-		change(current.GetRequests()["memory"], desired.GetRequests()["memory"]),
-		orAbsent(strings.Join(codes, ",")),
-		change(current.GetLimits()["cpu"], desired.GetLimits()["cpu"]),
-		change(current.GetLimits()["memory"], desired.GetLimits()["memory"]),
-		asked(container.GetOriginal(), "cpu"), asked(container.GetOriginal(), "memory"),
-		factor(plan.GetCpuFactor()), factor(plan.GetMemoryFactor()),
-		orAbsent(oneLine(plan.GetNodeTypeLabel())), orAbsent(oneLine(plan.GetRule())),
-		orAbsent(strings.Join(messages, "; ")),
+		plan.GetPod(), print.OrAbsent(container.GetName()), print.OrAbsent(plan.GetNode()), print.OrAbsent(print.OneLine(plan.GetNodeType())), print.Decision(plan.GetDecision()),
+		print.Change(current.GetRequests()["cpu"], desired.GetRequests()["cpu"]),
+		print.Change(current.GetRequests()["memory"], desired.GetRequests()["memory"]),
+		print.OrAbsent(strings.Join(codes, ",")),
+		print.Change(current.GetLimits()["cpu"], desired.GetLimits()["cpu"]),
+		print.Change(current.GetLimits()["memory"], desired.GetLimits()["memory"]),
+		print.Asked(container.GetOriginal(), "cpu"), print.Asked(container.GetOriginal(), "memory"),
+		print.Factor(plan.GetCpuFactor()), print.Factor(plan.GetMemoryFactor()),
+		print.OrAbsent(print.OneLine(plan.GetNodeTypeLabel())), print.OrAbsent(print.OneLine(plan.GetRule())),
+		print.OrAbsent(strings.Join(messages, "; ")),
 	}
 }

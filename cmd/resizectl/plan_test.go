@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -108,7 +109,7 @@ func TestPlanStreamThatBreaksOff(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			address := serve(t, tc.server)
-			for _, output := range formats {
+			for _, output := range print.Formats {
 				code, stdout, stderr := resizectl(t.Context(), "plan", "-A", "-o", output, "--server", address)
 				if want := "error: the answer of " + address + " " + tc.stderr; code != exitError || stderr != want {
 					t.Errorf("-o %s: exit %d, stderr %q; want %q", output, code, stderr, want)

@@ -1,14 +1,17 @@
 package main
 
-import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+import (
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
 
 // dimmed makes a row one that nobody has to look at.
 func dimmed(cells []any) {
 	for i, cell := range cells {
-		if c, ok := cell.(painted); ok {
-			cell = c.text
+		if c, ok := cell.(print.Cell); ok {
+			cell = c.Text
 		}
-		cells[i] = painted{cell.(string), dim}
+		cells[i] = print.Cell{Text: cell.(string), Style: print.Dim}
 	}
 }
 

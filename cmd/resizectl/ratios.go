@@ -3,9 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-func newRatiosCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newRatiosCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ratios",
 		Short: "Show and change the performance ratios of the node types",

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -17,7 +18,7 @@ func completeChanges(server *connection) cobra.CompletionFunc {
 			resp, err := c.Ratios().ListRatioChanges(ctx, &workloadresizerv1.ListRatioChangesRequest{PageSize: defaultHistory})
 			for _, change := range resp.GetChanges() {
 				found = append(found, cobra.CompletionWithDesc(fmt.Sprint(change.GetNumber()),
-					fmt.Sprintf("%s by %s: %s", timestamp(change.GetCreateTime()), orAbsent(oneLine(change.GetAuthor())), orAbsent(oneLine(change.GetReason())))))
+					fmt.Sprintf("%s by %s: %s", print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor())), print.OrAbsent(print.OneLine(change.GetReason())))))
 			}
 			return found, err
 		})

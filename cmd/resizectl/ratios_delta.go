@@ -3,6 +3,7 @@ package main
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -11,9 +12,9 @@ func overrideText(o *workloadresizerv1.RatioOverride) string {
 	if o == nil {
 		return "none"
 	}
-	text := perf(o.GetCpuPerf()) + "/" + perf(o.GetMemoryPerf())
+	text := print.Perf(o.GetCpuPerf()) + "/" + print.Perf(o.GetMemoryPerf())
 	if o.GetExpireTime() != nil {
-		text += " until " + timestamp(o.GetExpireTime())
+		text += " until " + print.Timestamp(o.GetExpireTime())
 	}
 	return text
 }
@@ -31,21 +32,21 @@ func deltaLine(d *workloadresizerv1.RatioDelta) string {
 }
 
 var deltaColumns = []metav1.TableColumnDefinition{
-	column("Node Type"), column("CPU"), column("Memory"), column("Until"),
+	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("Until"),
 }
 
 // deltaCells are the cells of deltaColumns.
 func deltaCells(d *workloadresizerv1.RatioDelta) []any {
-	cpu := func(o *workloadresizerv1.RatioOverride) string { return perf(o.GetCpuPerf()) }
-	memory := func(o *workloadresizerv1.RatioOverride) string { return perf(o.GetMemoryPerf()) }
-	until := func(o *workloadresizerv1.RatioOverride) string { return timestamp(o.GetExpireTime()) }
-	return []any{oneLine(d.GetNodeType()), overrideChange(d, cpu), overrideChange(d, memory), overrideChange(d, until)}
+	cpu := func(o *workloadresizerv1.RatioOverride) string { return print.Perf(o.GetCpuPerf()) }
+	memory := func(o *workloadresizerv1.RatioOverride) string { return print.Perf(o.GetMemoryPerf()) }
+	until := func(o *workloadresizerv1.RatioOverride) string { return print.Timestamp(o.GetExpireTime()) }
+	return []any{print.OneLine(d.GetNodeType()), overrideChange(d, cpu), overrideChange(d, memory), overrideChange(d, until)}
 }
 
 func overrideChange(d *workloadresizerv1.RatioDelta, text func(*workloadresizerv1.RatioOverride) string) string {
 	side := func(o *workloadresizerv1.RatioOverride) string {
 		if o == nil {
-			return absent
+			return print.Absent
 		}
 		return text(o)
 	}
@@ -53,7 +54,7 @@ func overrideChange(d *workloadresizerv1.RatioDelta, text func(*workloadresizerv
 }
 
 var shiftColumns = []metav1.TableColumnDefinition{
-	column("Node Type"), column("CPU"), column("Memory"), column("CPU Factor"), column("Memory Factor"), column("Source"), column("Until"),
+	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"), print.Column("Until"),
 }
 
 // shiftRow shows how the ratio of a node type changes, whichever source decides;
@@ -62,29 +63,31 @@ func shiftRow(nodeType string, old, new *workloadresizerv1.Ratio) metav1.TableRo
 	shift := func(text func(*workloadresizerv1.Ratio) string) string {
 		side := func(r *workloadresizerv1.Ratio) string {
 			if r == nil {
-				return absent
+				return print.Absent
 			}
 			return text(r)
 		}
 		return shifted(side(old), side(new))
 	}
-	factorShift := func(of func(*workloadresizerv1.Ratio) float64) painted {
-		text := shift(func(r *workloadresizerv1.Ratio) string { return factor(of(r)) })
+	factorShift := func(of func(*workloadresizerv1.Ratio) float64) print.Cell {
+		text := shift(func(r *workloadresizerv1.Ratio) string { return print.Factor(of(r)) })
 		from, to := of(old), of(new)
 		switch {
 		case from == 0 || to == 0 || from == to:
-			return painted{text: text}
+			return print.Cell{Text: text}
 		case to < from:
-			return painted{text, freed}
+			return print.Cell{Text: text, Style: print.Freed}
 		}
-		return painted{text, added}
+		return print.Cell{Text: text, Style: print.Added}
 	}
 	return metav1.TableRow{Cells: []any{
-		oneLine(nodeType),
-		shift(func(r *workloadresizerv1.Ratio) string { return perf(r.GetCpuPerf()) }),
-		shift(func(r *workloadresizerv1.Ratio) string { return perf(r.GetMemoryPerf()) }),
+		print.OneLine(nodeType),
+		shift(func(r *workloadresizerv1.Ratio) string { return print.Perf(r.GetCpuPerf()) }),
+		shift(func(r *workloadresizerv1.Ratio) string { return print.Perf(r.GetMemoryPerf()) }),
 		factorShift((*workloadresizerv1.Ratio).GetCpuFactor), factorShift((*workloadresizerv1.Ratio).GetMemoryFactor),
-		shift(func(r *workloadresizerv1.Ratio) string { return orAbsent(oneLine(r.GetProvenance().GetSource())) }),
-		shift(func(r *workloadresizerv1.Ratio) string { return timestamp(r.GetExpireTime()) }),
+		shift(func(r *workloadresizerv1.Ratio) string {
+			return print.OrAbsent(print.OneLine(r.GetProvenance().GetSource()))
+		}),
+		shift(func(r *workloadresizerv1.Ratio) string { return print.Timestamp(r.GetExpireTime()) }),
 	}}
 }

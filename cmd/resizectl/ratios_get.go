@@ -8,18 +8,19 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type ratiosGetOptions struct {
 	genericiooptions.IOStreams
 	server   *connection
-	color    *colorMode
-	output   format
+	color    *print.ColorMode
+	output   print.Format
 	nodeType string
 }
 
-func newRatiosGetCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newRatiosGetCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosGetOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "get NODE_TYPE",
@@ -53,12 +54,12 @@ func (o *ratiosGetOptions) run(ctx context.Context) error {
 			return err
 		}
 		switch o.output {
-		case formatJSON, formatYAML:
-			return printDocument(o.Out, o.output, resp)
-		case formatName:
-			return printNames(o.Out, ratioName, resp.GetRatio())
+		case print.FormatJSON, print.FormatYAML:
+			return print.Document(o.Out, o.output, resp)
+		case print.FormatName:
+			return print.Names(o.Out, ratioName, resp.GetRatio())
 		}
 		table := &metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio())}}
-		return printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, table)
+		return print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, table)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -22,13 +23,13 @@ const (
 type ratiosHistoryOptions struct {
 	genericiooptions.IOStreams
 	server   *connection
-	color    *colorMode
-	output   format
+	color    *print.ColorMode
+	output   print.Format
 	nodeType string
 	limit    int
 }
 
-func newRatiosHistoryCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newRatiosHistoryCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosHistoryOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "history [NODE_TYPE]",
@@ -77,10 +78,10 @@ func (o *ratiosHistoryOptions) run(ctx context.Context) error {
 			return err
 		}
 		switch o.output {
-		case formatJSON, formatYAML:
-			err = printDocument(o.Out, o.output, all)
+		case print.FormatJSON, print.FormatYAML:
+			err = print.Document(o.Out, o.output, all)
 		default:
-			err = printHistory(o.Out, o.color.painter(o.Out), all.GetChanges(), o.output == formatWide)
+			err = printHistory(o.Out, o.color.Painter(o.Out), all.GetChanges(), o.output == print.FormatWide)
 		}
 		if err != nil {
 			return err
@@ -119,20 +120,20 @@ func (o *ratiosHistoryOptions) fetch(ctx context.Context, c *client.Client) (*wo
 }
 
 var historyColumns = append(append([]metav1.TableColumnDefinition{
-	column("Change"), column("Time"), column("Author"),
-}, deltaColumns...), column("Reason"), wideColumn("Rollback To"))
+	print.Column("Change"), print.Column("Time"), print.Column("Author"),
+}, deltaColumns...), print.Column("Reason"), print.WideColumn("Rollback To"))
 
-func printHistory(w io.Writer, p painter, changes []*workloadresizerv1.RatioChange, wide bool) error {
+func printHistory(w io.Writer, p print.Painter, changes []*workloadresizerv1.RatioChange, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: historyColumns}
 	for _, change := range changes {
-		back := absent
+		back := print.Absent
 		if change.RollbackTo != nil {
 			back = fmt.Sprint(change.GetRollbackTo())
 		}
 		for _, delta := range change.GetDeltas() {
-			cells := append([]any{fmt.Sprint(change.GetNumber()), timestamp(change.GetCreateTime()), orAbsent(oneLine(change.GetAuthor()))}, deltaCells(delta)...)
-			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, orAbsent(oneLine(change.GetReason())), back)})
+			cells := append([]any{fmt.Sprint(change.GetNumber()), print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor()))}, deltaCells(delta)...)
+			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, print.OrAbsent(print.OneLine(change.GetReason())), back)})
 		}
 	}
-	return printTable(w, p, wide, table)
+	return print.Table(w, p, wide, table)
 }

@@ -9,19 +9,20 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type ratiosListOptions struct {
 	genericiooptions.IOStreams
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 	rules  bool
 	watch  bool
 }
 
-func newRatiosListCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newRatiosListCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosListOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -78,12 +79,12 @@ func (o *ratiosListOptions) run(ctx context.Context) error {
 
 func (o *ratiosListOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
 	switch o.output {
-	case formatJSON, formatYAML:
-		return printDocument(o.Out, o.output, resp)
-	case formatName:
-		return printNames(o.Out, ratioName, resp.GetRatios()...)
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(o.Out, o.output, resp)
+	case print.FormatName:
+		return print.Names(o.Out, ratioName, resp.GetRatios()...)
 	}
-	p, wide := o.color.painter(o.Out), o.output == formatWide
+	p, wide := o.color.Painter(o.Out), o.output == print.FormatWide
 	if err := printRatios(o.Out, p, resp, wide); err != nil || !o.rules {
 		return err
 	}
@@ -105,10 +106,10 @@ func warnOfSources(w io.Writer, sources []*workloadresizerv1.RatioSource) error 
 		}
 		kept := "it has had no good state yet"
 		if source.GetLastGoodTime() != nil {
-			kept = "its state of " + timestamp(source.GetLastGoodTime()) + " is kept"
+			kept = "its state of " + print.Timestamp(source.GetLastGoodTime()) + " is kept"
 		}
 		if _, err := fmt.Fprintf(w, "warning: source %s is not healthy: %s (%s)\n",
-			oneLine(source.GetName()), oneLine(source.GetMessage()), kept); err != nil {
+			print.OneLine(source.GetName()), print.OneLine(source.GetMessage()), kept); err != nil {
 			return err
 		}
 	}

@@ -9,12 +9,13 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 func TestRatiosOfSeveralSources(t *testing.T) {
 	address := serve(t, writable())
-	for _, output := range formats {
+	for _, output := range print.Formats {
 		for name, args := range map[string][]string{
 			"ratios-overridden": {"list"}, "ratios-rules": {"list", "--rules"}, "ratios-get": {"get", "n4"}, "ratios-history": {"history"},
 		} {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -18,7 +19,7 @@ type ratiosRollbackOptions struct {
 	newest int64
 }
 
-func newRatiosRollbackCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newRatiosRollbackCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosRollbackOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
 	cmd := &cobra.Command{
 		Use:   "rollback --to CHANGE",

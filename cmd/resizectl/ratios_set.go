@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -25,7 +26,7 @@ type ratiosSetOptions struct {
 	present map[string]*workloadresizerv1.Ratio
 }
 
-func newRatiosSetCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newRatiosSetCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosSetOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
 	cmd := &cobra.Command{
 		Use:   "set NODE_TYPE [--cpu X] [--memory X] | NODE_TYPE=CPU[/MEMORY] ...",

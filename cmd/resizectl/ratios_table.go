@@ -7,12 +7,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 var ratioColumns = []metav1.TableColumnDefinition{
-	column("Node Type"), column("CPU"), column("Memory"), column("CPU Factor"), column("Memory Factor"), column("Source"),
-	wideColumn("Author"), wideColumn("Updated"), wideColumn("Expires"), wideColumn("Reason"), wideColumn("Other Sources"),
+	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"),
+	print.WideColumn("Author"), print.WideColumn("Updated"), print.WideColumn("Expires"), print.WideColumn("Reason"), print.WideColumn("Other Sources"),
 }
 
 // overrideSource is the source that "ratios set" writes to.
@@ -20,19 +21,19 @@ const overrideSource = "override"
 
 // printRatios prints a row per node type, and what holds for all of them if
 // there is room.
-func printRatios(w io.Writer, p painter, resp *workloadresizerv1.ListRatiosResponse, wide bool) error {
+func printRatios(w io.Writer, p print.Painter, resp *workloadresizerv1.ListRatiosResponse, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: ratioColumns}
 	for _, ratio := range resp.GetRatios() {
 		table.Rows = append(table.Rows, ratioRow(ratio))
 	}
-	if err := printTable(w, p, wide, table); err != nil {
+	if err := print.Table(w, p, wide, table); err != nil {
 		return err
 	}
 	if !wide {
 		return nil
 	}
 	_, err := fmt.Fprintf(w, "bounds: cpu %s, memory %s\nrevision: %s\n",
-		rangeText(resp.GetBounds().GetCpu()), rangeText(resp.GetBounds().GetMemory()), resp.GetRevision())
+		print.Range(resp.GetBounds().GetCpu()), print.Range(resp.GetBounds().GetMemory()), resp.GetRevision())
 	return err
 }
 
@@ -40,10 +41,10 @@ func ratioRow(ratio *workloadresizerv1.Ratio) metav1.TableRow {
 	from := ratio.GetProvenance()
 	return metav1.TableRow{Cells: []any{
 		nodeTypeText(ratio),
-		perf(ratio.GetCpuPerf()), perf(ratio.GetMemoryPerf()),
-		factor(ratio.GetCpuFactor()), factor(ratio.GetMemoryFactor()),
-		sourceText(from), orAbsent(oneLine(from.GetAuthor())), timestamp(from.GetUpdateTime()),
-		timestamp(ratio.GetExpireTime()), orAbsent(oneLine(from.GetReason())), otherSources(ratio),
+		print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()),
+		print.Factor(ratio.GetCpuFactor()), print.Factor(ratio.GetMemoryFactor()),
+		sourceText(from), print.OrAbsent(print.OneLine(from.GetAuthor())), print.Timestamp(from.GetUpdateTime()),
+		print.Timestamp(ratio.GetExpireTime()), print.OrAbsent(print.OneLine(from.GetReason())), otherSources(ratio),
 	}}
 }
 
@@ -52,19 +53,19 @@ func ratioName(ratio *workloadresizerv1.Ratio) string { return "nodetype/" + rat
 
 // sourceText is the source that decides. An override stands out: it is not what the
 // configuration says.
-func sourceText(from *workloadresizerv1.Provenance) painted {
-	source := painted{text: orAbsent(oneLine(from.GetSource()))}
-	if source.text == overrideSource {
-		source.style = notable
+func sourceText(from *workloadresizerv1.Provenance) print.Cell {
+	source := print.Cell{Text: print.OrAbsent(print.OneLine(from.GetSource()))}
+	if source.Text == overrideSource {
+		source.Style = print.Notable
 	}
 	return source
 }
 
 func nodeTypeText(ratio *workloadresizerv1.Ratio) string {
 	if ratio.GetBaseline() {
-		return oneLine(ratio.GetNodeType()) + " (baseline)"
+		return print.OneLine(ratio.GetNodeType()) + " (baseline)"
 	}
-	return oneLine(ratio.GetNodeType())
+	return print.OneLine(ratio.GetNodeType())
 }
 
 // otherSources are what the sources say that do not decide.
@@ -72,8 +73,8 @@ func otherSources(ratio *workloadresizerv1.Ratio) string {
 	var others []string
 	for i, candidate := range ratio.GetCandidates() {
 		if i > 0 { // The first one is the ratio itself.
-			others = append(others, oneLine(candidate.GetProvenance().GetSource())+" "+perf(candidate.GetCpuPerf())+"/"+perf(candidate.GetMemoryPerf()))
+			others = append(others, print.OneLine(candidate.GetProvenance().GetSource())+" "+print.Perf(candidate.GetCpuPerf())+"/"+print.Perf(candidate.GetMemoryPerf()))
 		}
 	}
-	return orAbsent(strings.Join(others, ", "))
+	return print.OrAbsent(strings.Join(others, ", "))
 }

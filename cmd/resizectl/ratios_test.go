@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -42,7 +43,7 @@ func TestRatiosListWarnsOfUnhealthySources(t *testing.T) {
 	const want = `warning: source configmap is not healthy: nodeTypes.n4.cpuPerf: -1 is not > 0 (its state of 2026-10-01T12:30:00Z is kept)
 warning: source benchmark is not healthy: connection refused (it has had no good state yet)
 `
-	for _, output := range formats {
+	for _, output := range print.Formats {
 		code, stdout, stderr := resizectl(t.Context(), "ratios", "list", "--server", address, "-o", output)
 		if code != exitOK || stdout == "" || stderr != want {
 			t.Errorf("-o %s: exit %d, stderr\n%s\nwant\n%s", output, code, stderr, want)
@@ -57,11 +58,11 @@ func TestRangeText(t *testing.T) {
 		{"", "16", "at most 16"},
 		{"", "", "unbounded"},
 	} {
-		if got := rangeText(&workloadresizerv1.QuantityRange{Min: tc.least, Max: tc.most}); got != tc.want {
+		if got := print.Range(&workloadresizerv1.QuantityRange{Min: tc.least, Max: tc.most}); got != tc.want {
 			t.Errorf("%q to %q: %q, want %q", tc.least, tc.most, got, tc.want)
 		}
 	}
-	if got := rangeText(nil); got != "unbounded" {
+	if got := print.Range(nil); got != "unbounded" {
 		t.Errorf("no range: %q", got)
 	}
 }

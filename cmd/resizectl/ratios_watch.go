@@ -9,17 +9,18 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type ratiosWatchOptions struct {
 	genericiooptions.IOStreams
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 }
 
-func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosWatchOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "watch",
@@ -48,6 +49,6 @@ func (o *ratiosWatchOptions) run(ctx context.Context) error {
 		rowsOf := func(ratio *workloadresizerv1.Ratio) []metav1.TableRow {
 			return []metav1.TableRow{ratioRow(ratio)}
 		}
-		return follow(ctx, o.IOStreams, events, newEventPrinter(o.Out, o.color.painter(o.Out), o.output, ratioColumns, rowsOf, ratioName))
+		return follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, ratioColumns, rowsOf, ratioName))
 	})
 }

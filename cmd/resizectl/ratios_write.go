@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -39,8 +40,8 @@ type ratioWriteOptions struct {
 	genericiooptions.IOStreams
 	confirmation
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 	reason string
 	dryRun dryRun
 }
@@ -69,7 +70,7 @@ func (o *ratioWriteOptions) run(cmd *cobra.Command, w ratioWrite) error {
 	if would.GetChange() == nil {
 		return o.printDone(would)
 	}
-	if err := printWouldBe(o.ErrOut, o.color.painter(o.ErrOut), w, would, o.output == formatWide); err != nil {
+	if err := printWouldBe(o.ErrOut, o.color.Painter(o.ErrOut), w, would, o.output == print.FormatWide); err != nil {
 		return err
 	}
 	if err := o.ask(cmd, o.IOStreams, "Apply?"); err != nil {
@@ -89,13 +90,13 @@ func (o *ratioWriteOptions) preview(ctx context.Context, w ratioWrite) error {
 		return err
 	}
 	switch o.output {
-	case formatJSON, formatYAML:
-		err = printDocument(o.Out, o.output, would)
+	case print.FormatJSON, print.FormatYAML:
+		err = print.Document(o.Out, o.output, would)
 	default:
-		err = printWouldBe(o.Out, o.color.painter(o.Out), w, would, o.output == formatWide)
+		err = printWouldBe(o.Out, o.color.Painter(o.Out), w, would, o.output == print.FormatWide)
 	}
 	if err == nil {
-		err = warnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "pods that this concerns")
+		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "pods that this concerns")
 	}
 	if err == nil && would.GetImpact().GetTotal().GetPods() > 0 {
 		err = errDifferences
@@ -121,8 +122,8 @@ func (o *ratioWriteOptions) call(ctx context.Context, w ratioWrite, validateOnly
 	return answer, err
 }
 
-func printWouldBe(out io.Writer, p painter, w ratioWrite, would ratioAnswer, wide bool) error {
-	if err := printTable(out, p, wide, w.table(would)); err != nil {
+func printWouldBe(out io.Writer, p print.Painter, w ratioWrite, would ratioAnswer, wide bool) error {
+	if err := print.Table(out, p, wide, w.table(would)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(out); err != nil {
@@ -140,11 +141,11 @@ func (o *ratioWriteOptions) printDone(did ratioAnswer) error {
 		}
 	}
 	switch o.output {
-	case formatJSON, formatYAML:
-		return printDocument(o.Out, o.output, did)
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(o.Out, o.output, did)
 	}
 	for _, delta := range change.GetDeltas() {
-		if _, err := fmt.Fprintf(o.Out, "change %d: override of %s: %s\n", change.GetNumber(), oneLine(delta.GetNodeType()), deltaLine(delta)); err != nil {
+		if _, err := fmt.Fprintf(o.Out, "change %d: override of %s: %s\n", change.GetNumber(), print.OneLine(delta.GetNodeType()), deltaLine(delta)); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -106,7 +107,7 @@ const hiddenOfImpact = "warning: 1 namespace with pods that this concerns is hid
 
 func TestRatiosDryRun(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2", "c3=1.4"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
-		for _, output := range formats {
+		for _, output := range print.Formats {
 			server := writable()
 			command := onRatios(args, "-o", output, "--server", serve(t, server), "--dry-run")
 			code, stdout, stderr := resizectl(t.Context(), command...)

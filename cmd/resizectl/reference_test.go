@@ -8,13 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 const reference = "../../docs/cli.md"
 
 func TestReferenceSaysWhatTheCommandsSay(t *testing.T) {
 	t.Setenv(serverVariable, "")
-	root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(colorMode), false)
+	root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var b strings.Builder

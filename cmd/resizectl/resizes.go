@@ -3,9 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-func newResizesCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newResizesCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resizes",
 		Short: "Show what was done to pods, and how far the nodes are with it",

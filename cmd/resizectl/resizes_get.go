@@ -8,17 +8,18 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 type resizesGetOptions struct {
 	genericiooptions.IOStreams
 	onePod
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 }
 
-func newResizesGetCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newResizesGetCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &resizesGetOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "get POD",
@@ -48,14 +49,14 @@ func (o *resizesGetOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.isDocument() {
-			return printDocument(o.Out, o.output, resize)
+		if o.output.IsDocument() {
+			return print.Document(o.Out, o.output, resize)
 		}
-		if err := printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, resizesTable(false, resize)); err != nil {
+		if err := print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, resizesTable(false, resize)); err != nil {
 			return err
 		}
 		if resize.GetMessage() != "" {
-			if _, err := fmt.Fprintf(o.Out, "%s: %s\n", stateText(resize.GetState()), oneLine(resize.GetMessage())); err != nil {
+			if _, err := fmt.Fprintf(o.Out, "%s: %s\n", stateText(resize.GetState()), print.OneLine(resize.GetMessage())); err != nil {
 				return err
 			}
 		}

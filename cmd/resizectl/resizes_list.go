@@ -8,14 +8,15 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type resizesListOptions struct {
 	genericiooptions.IOStreams
 	server        *connection
-	color         *colorMode
-	output        format
+	color         *print.ColorMode
+	output        print.Format
 	namespace     string
 	allNamespaces bool
 	labels        string
@@ -23,7 +24,7 @@ type resizesListOptions struct {
 	watch         bool
 }
 
-func newResizesListCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newResizesListCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &resizesListOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -106,13 +107,13 @@ func (o *resizesListOptions) run(ctx context.Context, request *workloadresizerv1
 }
 
 func (o *resizesListOptions) print(all *workloadresizerv1.ListResizesResponse) error {
-	if o.output.isDocument() {
-		return printDocument(o.Out, o.output, all)
+	if o.output.IsDocument() {
+		return print.Document(o.Out, o.output, all)
 	}
-	if o.output == formatName {
-		return printNames(o.Out, resizeName, all.GetResizes()...)
+	if o.output == print.FormatName {
+		return print.Names(o.Out, resizeName, all.GetResizes()...)
 	}
-	if err := printTable(o.Out, o.color.painter(o.Out), o.output == formatWide, resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
+	if err := print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
 		return err
 	}
 	return remarkParts(o.ErrOut, all.GetResizes())

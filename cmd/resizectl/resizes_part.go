@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -20,7 +21,7 @@ func sizedText(resize *workloadresizerv1.Resize) string {
 	if partly(resize) {
 		return "partly"
 	}
-	return timestamp(resize.GetApplyTime())
+	return print.Timestamp(resize.GetApplyTime())
 }
 
 // remarkParts tells how to find out why pods of a list are only partly sized.
@@ -43,21 +44,21 @@ func are(pods int64) string {
 	if pods == 1 {
 		return "1 pod is"
 	}
-	return countOf(pods, "pod") + " are"
+	return print.CountOf(pods, "pod") + " are"
 }
 
 // printPart says why a pod is only partly sized. Who may not see its plan is told that.
 func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
 	plan, err := c.PreviewPod(ctx, resize.GetNamespace(), resize.GetPod())
 	if err != nil {
-		_, err = fmt.Fprintf(w, "partly sized, and why cannot be told: %s.\n", oneLine(messageOf(err)))
+		_, err = fmt.Fprintf(w, "partly sized, and why cannot be told: %s.\n", print.OneLine(messageOf(err)))
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "partly sized, and the rest %s\n", restText(plan)); err != nil {
 		return err
 	}
 	for _, reason := range restReasons(plan) {
-		if _, err := fmt.Fprintln(w, reasonText(reason)); err != nil {
+		if _, err := fmt.Fprintln(w, print.Reason(reason)); err != nil {
 			return err
 		}
 	}
@@ -83,7 +84,7 @@ func restReasons(plan *workloadresizerv1.Plan) []*workloadresizerv1.PlanReason {
 func restText(plan *workloadresizerv1.Plan) string {
 	var codes []string
 	for _, reason := range restReasons(plan) {
-		codes = append(codes, oneLine(reason.GetCode()))
+		codes = append(codes, print.OneLine(reason.GetCode()))
 	}
 	if len(codes) == 0 {
 		return "follows"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -13,14 +14,14 @@ import (
 var resizeStates = []struct {
 	state workloadresizerv1.ResizeState
 	name  string
-	style style
+	style print.Style
 }{
-	{workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "actuated", plain},
-	{workloadresizerv1.ResizeState_RESIZE_STATE_PENDING, "pending", plain},
-	{workloadresizerv1.ResizeState_RESIZE_STATE_IN_PROGRESS, "in-progress", plain},
-	{workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, "deferred", notable},
-	{workloadresizerv1.ResizeState_RESIZE_STATE_INFEASIBLE, "infeasible", red},
-	{workloadresizerv1.ResizeState_RESIZE_STATE_FAILED, "failed", red},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "actuated", print.Plain},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_PENDING, "pending", print.Plain},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_IN_PROGRESS, "in-progress", print.Plain},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, "deferred", print.Notable},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_INFEASIBLE, "infeasible", print.Red},
+	{workloadresizerv1.ResizeState_RESIZE_STATE_FAILED, "failed", print.Red},
 }
 
 func stateNames() []string {
@@ -31,14 +32,14 @@ func stateNames() []string {
 	return names
 }
 
-func stateText(state workloadresizerv1.ResizeState) painted {
+func stateText(state workloadresizerv1.ResizeState) print.Cell {
 	for _, s := range resizeStates {
 		if s.state == state {
-			return painted{s.name, s.style}
+			return print.Cell{Text: s.name, Style: s.style}
 		}
 	}
 	// A newer server may know more states than this version.
-	return painted{text: state.String()}
+	return print.Cell{Text: state.String()}
 }
 
 func addStateFlag(cmd *cobra.Command, states *[]string) {

@@ -3,15 +3,16 @@ package main
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // resizeName is what -o name prints.
-func resizeName(resize *workloadresizerv1.Resize) string { return podName(resize.GetPod()) }
+func resizeName(resize *workloadresizerv1.Resize) string { return print.PodName(resize.GetPod()) }
 
 // resizesTable has a row per container that was sized.
 func resizesTable(withNamespace bool, resizes ...*workloadresizerv1.Resize) *metav1.Table {
-	t := &metav1.Table{ColumnDefinitions: resizeColumns(withNamespace, column("State"))}
+	t := &metav1.Table{ColumnDefinitions: resizeColumns(withNamespace, print.Column("State"))}
 	for _, resize := range resizes {
 		t.Rows = append(t.Rows, resizeRows(resize, withNamespace)...)
 	}
@@ -23,12 +24,12 @@ func resizesTable(withNamespace bool, resizes ...*workloadresizerv1.Resize) *met
 func resizeColumns(withNamespace bool, state metav1.TableColumnDefinition) []metav1.TableColumnDefinition {
 	var columns []metav1.TableColumnDefinition
 	if withNamespace {
-		columns = append(columns, column("Namespace"))
+		columns = append(columns, print.Column("Namespace"))
 	}
 	return append(columns,
-		column("Pod"), column("Container"), column("Type"), state, column("CPU"), column("Memory"), column("Sized"),
-		wideColumn("Node"), wideColumn("Workload"), wideColumn("CPU Limit"), wideColumn("Memory Limit"),
-		wideColumn("Actual CPU"), wideColumn("Actual Memory"), wideColumn("Message"))
+		print.Column("Pod"), print.Column("Container"), print.Column("Type"), state, print.Column("CPU"), print.Column("Memory"), print.Column("Sized"),
+		print.WideColumn("Node"), print.WideColumn("Workload"), print.WideColumn("CPU Limit"), print.WideColumn("Memory Limit"),
+		print.WideColumn("Actual CPU"), print.WideColumn("Actual Memory"), print.WideColumn("Message"))
 }
 
 // resizeRows are the rows of a pod; one without containers has a row too.
@@ -41,7 +42,7 @@ func resizeRows(resize *workloadresizerv1.Resize, withNamespace bool) []metav1.T
 	for _, container := range containers {
 		var cells []any
 		if withNamespace {
-			cells = append(cells, oneLine(resize.GetNamespace()))
+			cells = append(cells, print.OneLine(resize.GetNamespace()))
 		}
 		rows = append(rows, metav1.TableRow{Cells: append(cells, resizeCells(resize, container)...)})
 	}
@@ -50,19 +51,19 @@ func resizeRows(resize *workloadresizerv1.Resize, withNamespace bool) []metav1.T
 
 func resizeCells(resize *workloadresizerv1.Resize, container *workloadresizerv1.ResizedContainer) []any {
 	original, spec, actual := container.GetOriginal(), container.GetSpec(), container.GetActual()
-	workload := absent
+	workload := print.Absent
 	if resize.GetWorkload() != nil {
-		workload = workloadText(resize.GetWorkload())
+		workload = print.WorkloadName(resize.GetWorkload())
 	}
 	return []any{
-		oneLine(resize.GetPod()), orAbsent(oneLine(container.GetName())), orAbsent(oneLine(resize.GetNodeType())), stateText(resize.GetState()),
-		change(original.GetRequests()["cpu"], spec.GetRequests()["cpu"]),
-		change(original.GetRequests()["memory"], spec.GetRequests()["memory"]),
+		print.OneLine(resize.GetPod()), print.OrAbsent(print.OneLine(container.GetName())), print.OrAbsent(print.OneLine(resize.GetNodeType())), stateText(resize.GetState()),
+		print.Change(original.GetRequests()["cpu"], spec.GetRequests()["cpu"]),
+		print.Change(original.GetRequests()["memory"], spec.GetRequests()["memory"]),
 		sizedText(resize),
-		orAbsent(oneLine(resize.GetNode())), workload,
-		change(original.GetLimits()["cpu"], spec.GetLimits()["cpu"]),
-		change(original.GetLimits()["memory"], spec.GetLimits()["memory"]),
-		asked(actual, "cpu"), asked(actual, "memory"),
-		orAbsent(oneLine(resize.GetMessage())),
+		print.OrAbsent(print.OneLine(resize.GetNode())), workload,
+		print.Change(original.GetLimits()["cpu"], spec.GetLimits()["cpu"]),
+		print.Change(original.GetLimits()["memory"], spec.GetLimits()["memory"]),
+		print.Asked(actual, "cpu"), print.Asked(actual, "memory"),
+		print.OrAbsent(print.OneLine(resize.GetMessage())),
 	}
 }

@@ -9,19 +9,20 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type resizesWatchOptions struct {
 	genericiooptions.IOStreams
 	server        *connection
-	color         *colorMode
-	output        format
+	color         *print.ColorMode
+	output        print.Format
 	namespace     string
 	allNamespaces bool
 }
 
-func newResizesWatchCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newResizesWatchCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &resizesWatchOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "watch",
@@ -61,7 +62,7 @@ func (o *resizesWatchOptions) run(ctx context.Context) error {
 		rowsOf := func(resize *workloadresizerv1.Resize) []metav1.TableRow {
 			return resizeRows(resize, o.allNamespaces)
 		}
-		columns := resizeColumns(o.allNamespaces, column("State      "))
-		return follow(ctx, o.IOStreams, events, newEventPrinter(o.Out, o.color.painter(o.Out), o.output, columns, rowsOf, resizeName))
+		columns := resizeColumns(o.allNamespaces, print.Column("State      "))
+		return follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, columns, rowsOf, resizeName))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -18,13 +19,13 @@ type restoreOptions struct {
 	holdOptions
 	confirmation
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 	dryRun dryRun
 	wait   bool
 }
 
-func newRestoreCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newRestoreCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &restoreOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "restore " + targetUse,
@@ -102,10 +103,10 @@ func (o *restoreOptions) run(ctx context.Context) error {
 		plans, err := o.await(ctx, c, response.GetHold())
 		switch {
 		case errors.Is(err, errGone):
-			_, err := fmt.Fprintf(o.ErrOut, "%s is gone, so nothing is left to restore\n", scopeText(o.scope()))
+			_, err := fmt.Fprintf(o.ErrOut, "%s is gone, so nothing is left to restore\n", print.Scope(o.scope()))
 			return err
 		case err != nil:
-			_, _ = fmt.Fprintf(o.ErrOut, "the server goes on restoring: %s\n", scopeText(o.scope()))
+			_, _ = fmt.Fprintf(o.ErrOut, "the server goes on restoring: %s\n", print.Scope(o.scope()))
 			return err
 		}
 		return o.finish(plans, true)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -65,8 +66,8 @@ var errGone = errors.New("the pod is gone")
 // await looks at the plans until none is left, or the time is up, and returns
 // the last ones. The error may be errGone.
 func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *workloadresizerv1.Hold) (*scopePlans, error) {
-	line := newProgress(o.ErrOut)
-	defer line.clear()
+	line := print.NewProgress(o.ErrOut)
+	defer line.Clear()
 	var last *scopePlans
 	for {
 		begin := time.Now()
@@ -79,12 +80,12 @@ func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *work
 		case err != nil:
 			return nil, err
 		case hold.GetUid() != "" && plans.plans[0].GetUid() != hold.GetUid():
-			return nil, fmt.Errorf("%s was replaced by another of its name, which is not restored: run the command again", scopeText(hold.GetScope()))
+			return nil, fmt.Errorf("%s was replaced by another of its name, which is not restored: run the command again", print.Scope(hold.GetScope()))
 		case plans.left() == 0:
 			return plans, nil
 		}
 		last = plans
-		line.show(fmt.Sprintf("restoring: %d of %s left", plans.left(), countOf(int64(len(plans.plans)), "pod")))
+		line.Show(fmt.Sprintf("restoring: %d of %s left", plans.left(), print.CountOf(int64(len(plans.plans)), "pod")))
 		select {
 		case <-time.After(max(pollPause, time.Since(begin))):
 		case <-ctx.Done():
@@ -113,7 +114,7 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 		}
 		why := "it is not done yet"
 		if len(reasons) > 0 {
-			why += ": " + reasonText(reasons[0])
+			why += ": " + print.Reason(reasons[0])
 		}
 		return why
 	}
@@ -125,7 +126,7 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 	}
 	texts := make([]string, len(reasons))
 	for i, reason := range reasons {
-		texts[i] = reasonText(reason)
+		texts[i] = print.Reason(reason)
 	}
 	return strings.Join(texts, "; ")
 }
@@ -133,10 +134,10 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 // print prints the plans as "resizectl plan" does.
 func (o *restoreOptions) print(plans *scopePlans) error {
 	if plans.summary == nil {
-		return printOnePlan(o.Out, o.color.painter(o.Out), o.output, plans.plans[0])
+		return printOnePlan(o.Out, o.color.Painter(o.Out), o.output, plans.plans[0])
 	}
 	out := bufio.NewWriter(o.Out)
-	printer := newPlanPrinter(out, o.color.painter(o.Out), o.output, o.allNamespaces)
+	printer := newPlanPrinter(out, o.color.Painter(o.Out), o.output, o.allNamespaces)
 	for _, plan := range plans.plans {
 		if err := printer.plan(plan); err != nil {
 			return err
@@ -148,5 +149,5 @@ func (o *restoreOptions) print(plans *scopePlans) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	return warnHidden(o.ErrOut, plans.summary.GetHiddenNamespaces(), "pods")
+	return print.WarnHidden(o.ErrOut, plans.summary.GetHiddenNamespaces(), "pods")
 }

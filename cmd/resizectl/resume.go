@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -16,7 +17,7 @@ type resumeOptions struct {
 	target
 	confirmation
 	server *connection
-	output format
+	output print.Format
 	dryRun dryRun
 	kind   string
 	nested bool
@@ -121,13 +122,13 @@ func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error
 		case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
 			what = "paused"
 		}
-		remarks = append(remarks, "nothing was "+what+": "+scopeText(o.scope()))
+		remarks = append(remarks, "nothing was "+what+": "+print.Scope(o.scope()))
 	}
 	if n := response.GetNested(); n > 0 {
 		remarks = append(remarks, goesOn(n)+" for what is in there; --nested ends that, too")
 	}
 	if wider := response.GetStillHeldBy(); wider != nil {
-		remarks = append(remarks, fmt.Sprintf("these pods are not resized all the same: the %s of %s goes on", kindText(wider.GetKind()), scopeText(wider.GetScope())))
+		remarks = append(remarks, fmt.Sprintf("these pods are not resized all the same: the %s of %s goes on", print.HoldKind(wider.GetKind()), print.Scope(wider.GetScope())))
 	}
 	for _, remark := range remarks {
 		if _, err := fmt.Fprintln(o.ErrOut, remark); err != nil {
@@ -146,15 +147,15 @@ func goesOn(n int64) string {
 
 func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error {
 	switch o.output {
-	case formatJSON, formatYAML:
-		return printDocument(o.Out, o.output, response)
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(o.Out, o.output, response)
 	}
 	did := "has ended"
 	if o.dryRun.on() {
 		did = "would end"
 	}
 	for _, hold := range response.GetReleased() {
-		if _, err := fmt.Fprintf(o.Out, "%s of %s %s\n", kindText(hold.GetKind()), scopeText(hold.GetScope()), did); err != nil {
+		if _, err := fmt.Fprintf(o.Out, "%s of %s %s\n", print.HoldKind(hold.GetKind()), print.Scope(hold.GetScope()), did); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 const rootHelp = `resizectl shows what workload-resizer does with the pods of a cluster, and why.
@@ -61,7 +63,7 @@ func run(ctx context.Context, streams genericiooptions.IOStreams, args []string)
 
 // runAs is run under the name that the program was called by.
 func runAs(ctx context.Context, program string, streams genericiooptions.IOStreams, args []string) int {
-	color := colorAuto
+	color := print.ColorAuto
 	plugin := isPlugin(program)
 	root := newRootCommand(streams, &color, plugin)
 	if plugin {
@@ -72,10 +74,10 @@ func runAs(ctx context.Context, program string, streams genericiooptions.IOStrea
 	if plugin && err != nil {
 		err = pluginError{err}
 	}
-	return report(ctx, streams.ErrOut, color.painter(streams.ErrOut), err)
+	return report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), err)
 }
 
-func newRootCommand(streams genericiooptions.IOStreams, color *colorMode, plugin bool) *cobra.Command {
+func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, plugin bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "resizectl",
 		Short:   "Show what workload-resizer does with the pods of a cluster, and why",

@@ -7,16 +7,17 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 type statusOptions struct {
 	genericiooptions.IOStreams
 	server *connection
-	color  *colorMode
-	output format
+	color  *print.ColorMode
+	output print.Format
 }
 
-func newStatusCommand(streams genericiooptions.IOStreams, server *connection, color *colorMode) *cobra.Command {
+func newStatusCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
 	o := &statusOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -44,9 +45,9 @@ func (o *statusOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.isDocument() {
-			return printDocument(o.Out, o.output, status)
+		if o.output.IsDocument() {
+			return print.Document(o.Out, o.output, status)
 		}
-		return printStatus(o.Out, o.color.painter(o.Out), status, o.output == formatWide)
+		return printStatus(o.Out, o.color.Painter(o.Out), status, o.output == print.FormatWide)
 	})
 }

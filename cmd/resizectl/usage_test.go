@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 func TestUsageErrors(t *testing.T) {
@@ -95,7 +97,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	_, stdout, _ := resizectl(t.Context(), "__complete", "plan", "-o", "")
-	if want := strings.Join(namingFormats, "\n") + "\n:4\n"; stdout != want {
+	if want := strings.Join(print.NamingFormats, "\n") + "\n:4\n"; stdout != want {
 		t.Errorf("formats are completed as %q, want %q", stdout, want)
 	}
 }

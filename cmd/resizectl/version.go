@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // version is set when a release is linked.
@@ -58,14 +59,14 @@ as --timeout says, and with --client. That is no error.`,
 		Args:              positional(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.output != "" && o.output != string(formatJSON) && o.output != string(formatYAML) {
+			if o.output != "" && o.output != string(print.FormatJSON) && o.output != string(print.FormatYAML) {
 				return usageErrorf(cmd, "--output must be json or yaml, not %q", o.output)
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "output format, json or yaml instead of lines for people")
-	completeFlag(cmd, "output", cobra.FixedCompletions([]string{string(formatJSON), string(formatYAML)}, cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(cmd, "output", cobra.FixedCompletions([]string{string(print.FormatJSON), string(print.FormatYAML)}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&o.client, "client", false, "print only the version of resizectl, and ask no server")
 	return cmd
 }
@@ -77,7 +78,7 @@ func (o *versionOptions) run(ctx context.Context) error {
 		// Who wants to know why it does not answer asks it for something else.
 		_ = o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 			status, err := c.Status(ctx)
-			found.ServerVersion = oneLine(status.GetVersion())
+			found.ServerVersion = print.OneLine(status.GetVersion())
 			return err
 		})
 	}
@@ -96,7 +97,7 @@ func (o *versionOptions) print(found versions) error {
 		return err
 	}
 	out, err := json.MarshalIndent(found, "", "  ")
-	if err == nil && o.output == string(formatYAML) {
+	if err == nil && o.output == string(print.FormatYAML) {
 		out, err = yaml.JSONToYAML(out)
 	} else {
 		out = append(out, '\n')

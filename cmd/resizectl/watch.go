@@ -8,20 +8,21 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // watch opens a watch with more options.
 type watch[T any] func(...client.WatchOption) iter.Seq2[client.Event[T], error]
 
 // follow prints the events of a watch until it ends. The error is why.
-func follow[T any](ctx context.Context, streams genericiooptions.IOStreams, events watch[T], out *eventPrinter[T]) error {
+func follow[T any](ctx context.Context, streams genericiooptions.IOStreams, events watch[T], out *print.EventPrinter[T]) error {
 	interruptions := 0
 	tell := func(why error) {
 		interruptions++
 		// Whoever ends what is too old lets in again at once: that is no news. And
 		// whoever has pressed Ctrl-C knows.
 		if interruptions == 2 && ctx.Err() == nil {
-			_, _ = fmt.Fprintf(streams.ErrOut, "warning: the watch is interrupted, and tried again: %s\n", oneLine(dialCause(messageOf(why))))
+			_, _ = fmt.Fprintf(streams.ErrOut, "warning: the watch is interrupted, and tried again: %s\n", print.OneLine(dialCause(messageOf(why))))
 		}
 	}
 	for event, err := range events(client.OnRetry(tell)) {
@@ -35,7 +36,7 @@ func follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 				return err
 			}
 		}
-		if err := out.print(event); err != nil {
+		if err := out.Print(event); err != nil {
 			return err
 		}
 	}

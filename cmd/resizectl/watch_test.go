@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -120,7 +121,7 @@ func TestWatchesEndWhereTheyCannotGoOn(t *testing.T) {
 }
 
 func TestWatchesToAFullDisk(t *testing.T) {
-	for _, output := range formats {
+	for _, output := range print.Formats {
 		server := &scripted{}
 		server.watches.next = []scriptedStream[*ratioEvent]{{events: present()}}
 		var stderr bytes.Buffer

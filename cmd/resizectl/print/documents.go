@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"bytes"
@@ -11,21 +11,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// printNames prints the names of objects, a line each.
-func printNames[T any](w io.Writer, nameOf func(T) string, objects ...T) error {
-	for _, object := range objects {
-		if _, err := fmt.Fprintln(w, oneLine(nameOf(object))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// toJSON is a message as JSON in the API's own mapping, indented with every
+// JSON is a message as JSON in the API's own mapping, indented with every
 // line but the first starting with prefix. Numbers that are 0 and empty lists
 // are there, so that scripts need not ask. protojson varies its white space on
 // purpose; indenting it anew gives the same bytes every time.
-func toJSON(m proto.Message, prefix string) ([]byte, error) {
+func JSON(m proto.Message, prefix string) ([]byte, error) {
 	raw, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("write the answer as JSON: %w", err)
@@ -37,9 +27,9 @@ func toJSON(m proto.Message, prefix string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// toYAML is toJSON as YAML, ending in a newline.
-func toYAML(m proto.Message) ([]byte, error) {
-	raw, err := toJSON(m, "")
+// YAML is JSON as YAML, ending in a newline.
+func YAML(m proto.Message) ([]byte, error) {
+	raw, err := JSON(m, "")
 	if err != nil {
 		return nil, err
 	}
@@ -50,14 +40,14 @@ func toYAML(m proto.Message) ([]byte, error) {
 	return out, nil
 }
 
-// printDocument writes one message as the whole JSON or YAML output.
-func printDocument(w io.Writer, f format, m proto.Message) error {
+// Document writes one message as the whole JSON or YAML output.
+func Document(w io.Writer, f Format, m proto.Message) error {
 	var out []byte
 	var err error
-	if f == formatYAML {
-		out, err = toYAML(m)
+	if f == FormatYAML {
+		out, err = YAML(m)
 	} else {
-		out, err = toJSON(m, "")
+		out, err = JSON(m, "")
 		out = append(out, '\n')
 	}
 	if err != nil {
@@ -69,7 +59,7 @@ func printDocument(w io.Writer, f format, m proto.Message) error {
 
 // printLine writes one message as a line of JSON.
 func printLine(w io.Writer, m proto.Message) error {
-	out, err := toJSON(m, "")
+	out, err := JSON(m, "")
 	if err != nil {
 		return err
 	}

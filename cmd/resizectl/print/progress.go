@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"fmt"
@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// progress is a line on a terminal that is written over; nothing elsewhere.
-type progress struct {
+// Progress is a line on a terminal that is written over; nothing elsewhere.
+type Progress struct {
 	w     io.Writer
 	shown bool
 }
 
-func newProgress(w io.Writer) *progress {
-	if !isTerminal(w) {
-		return &progress{}
+func NewProgress(w io.Writer) *Progress {
+	if !IsTerminal(w) {
+		return &Progress{}
 	}
-	return &progress{w: w}
+	return &Progress{w: w}
 }
 
-func (p *progress) show(line string) {
+func (p *Progress) Show(line string) {
 	if p.w != nil {
 		// Whoever closed standard error does not want to know.
 		_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", line)
@@ -27,17 +27,17 @@ func (p *progress) show(line string) {
 	}
 }
 
-// planning shows how many plans have come. It is silent at the beginning: most
+// Planning shows how many plans have come. It is silent at the beginning: most
 // answers are complete before the second message of progress, and a bar would only
 // flicker.
-func (p *progress) planning(done, total int64) {
+func (p *Progress) Planning(done, total int64) {
 	if done > 0 {
-		p.show(fmt.Sprintf("planning %s of %s", bar(done, total), countOf(total, "pod")))
+		p.Show(fmt.Sprintf("planning %s of %s", bar(done, total), CountOf(total, "pod")))
 	}
 }
 
-// clear takes the line away, for what is printed next.
-func (p *progress) clear() {
+// Clear takes the line away, for what is printed next.
+func (p *Progress) Clear() {
 	if p.shown {
 		_, _ = fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false

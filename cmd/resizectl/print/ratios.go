@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-func rangeText(r *workloadresizerv1.QuantityRange) string {
+func Range(r *workloadresizerv1.QuantityRange) string {
 	least, most := r.GetMin(), r.GetMax()
 	switch {
 	case least != "" && most != "":
@@ -20,21 +20,21 @@ func rangeText(r *workloadresizerv1.QuantityRange) string {
 	return "unbounded"
 }
 
-// provenanceText is "configmap (kubectl, 2026-10-01T12:30:00Z: measured)".
-func provenanceText(from *workloadresizerv1.Provenance) string {
+// Provenance is "configmap (kubectl, 2026-10-01T12:30:00Z: measured)".
+func Provenance(from *workloadresizerv1.Provenance) string {
 	var who []string
 	if from.GetAuthor() != "" {
-		who = append(who, oneLine(from.GetAuthor()))
+		who = append(who, OneLine(from.GetAuthor()))
 	}
 	if from.GetUpdateTime() != nil {
-		who = append(who, timestamp(from.GetUpdateTime()))
+		who = append(who, Timestamp(from.GetUpdateTime()))
 	}
 	says := strings.Join(who, ", ")
 	if from.GetReason() != "" {
-		says += ": " + oneLine(from.GetReason())
+		says += ": " + OneLine(from.GetReason())
 	}
 	if says == "" {
-		return orAbsent(oneLine(from.GetSource()))
+		return OrAbsent(OneLine(from.GetSource()))
 	}
-	return fmt.Sprintf("%s (%s)", orAbsent(oneLine(from.GetSource())), says)
+	return fmt.Sprintf("%s (%s)", OrAbsent(OneLine(from.GetSource())), says)
 }

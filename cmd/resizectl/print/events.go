@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"io"
@@ -12,47 +12,47 @@ import (
 
 // eventColumn is as wide from the beginning as the longest event, so that the
 // columns stay where they are.
-var eventColumn = column("Event   ")
+var eventColumn = Column("Event   ")
 
-// eventPrinter prints the events of a watch as they come. The rows of the present
+// EventPrinter prints the events of a watch as they come. The rows of the present
 // state come together, so that their columns fit.
-type eventPrinter[T any] struct {
+type EventPrinter[T any] struct {
 	w      io.Writer
-	output format
+	output Format
 	rows   *tableWriter
 	// columns are those after eventColumn, and rowsOf what an object has in them.
 	columns []metav1.TableColumnDefinition
 	rowsOf  func(T) []metav1.TableRow
-	// nameOf is what is printed of an object with formatName.
+	// nameOf is what is printed of an object with FormatName.
 	nameOf func(T) string
 	// present are the rows of the present state, until it is complete.
 	present  []metav1.TableRow
 	complete bool
 }
 
-func newEventPrinter[T any](w io.Writer, p painter, output format, columns []metav1.TableColumnDefinition, rowsOf func(T) []metav1.TableRow, nameOf func(T) string) *eventPrinter[T] {
-	return &eventPrinter[T]{
-		w: w, output: output, rows: newTableWriter(w, p, output == formatWide),
+func NewEventPrinter[T any](w io.Writer, p Painter, output Format, columns []metav1.TableColumnDefinition, rowsOf func(T) []metav1.TableRow, nameOf func(T) string) *EventPrinter[T] {
+	return &EventPrinter[T]{
+		w: w, output: output, rows: newTableWriter(w, p, output == FormatWide),
 		columns: append([]metav1.TableColumnDefinition{eventColumn}, columns...), rowsOf: rowsOf, nameOf: nameOf,
 	}
 }
 
-func (p *eventPrinter[T]) print(event client.Event[T]) error {
+func (p *EventPrinter[T]) Print(event client.Event[T]) error {
 	switch {
 	case event.Reset:
 		p.present, p.complete = nil, false
 		return nil
-	case p.output == formatJSON:
+	case p.output == FormatJSON:
 		return printLine(p.w, event.Response)
-	case p.output == formatYAML:
+	case p.output == FormatYAML:
 		if _, err := io.WriteString(p.w, "---\n"); err != nil {
 			return err
 		}
-		return printDocument(p.w, p.output, event.Response)
+		return Document(p.w, p.output, event.Response)
 	case event.Type == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK:
 		p.complete = true
-	case p.output == formatName:
-		return printNames(p.w, p.nameOf, event.Object)
+	case p.output == FormatName:
+		return Names(p.w, p.nameOf, event.Object)
 	default:
 		for _, row := range p.rowsOf(event.Object) {
 			row.Cells = append([]any{eventText(event.Type)}, row.Cells...)

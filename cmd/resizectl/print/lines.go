@@ -1,13 +1,13 @@
-package main
+package print
 
 import (
 	"fmt"
 	"io"
 )
 
-// printLines prints what there is only once, as "name: text", where all texts begin
+// Lines prints what there is only once, as "name: text", where all texts begin
 // in the same column, after width characters.
-func printLines(w io.Writer, width int, lines [][2]string) error {
+func Lines(w io.Writer, width int, lines [][2]string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintf(w, "%-*s%s\n", width, line[0]+":", line[1]); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal tells whether a person is at the other end of a stream.
-func isTerminal(stream any) bool {
+// IsTerminal tells whether a person is at the other end of a stream.
+func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -1,8 +1,8 @@
-package main
+package print
 
 import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 
-func decisionText(d workloadresizerv1.Decision) string {
+func Decision(d workloadresizerv1.Decision) string {
 	switch d {
 	case workloadresizerv1.Decision_DECISION_RESIZE:
 		return "resize"
@@ -15,9 +15,9 @@ func decisionText(d workloadresizerv1.Decision) string {
 	return d.String()
 }
 
-func reasonText(reason *workloadresizerv1.PlanReason) string {
+func Reason(reason *workloadresizerv1.PlanReason) string {
 	if reason.GetMessage() == "" {
-		return oneLine(reason.GetCode())
+		return OneLine(reason.GetCode())
 	}
-	return oneLine(reason.GetCode() + ": " + reason.GetMessage())
+	return OneLine(reason.GetCode() + ": " + reason.GetMessage())
 }

@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"bytes"
@@ -11,13 +11,13 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// column is a column that is always shown, wideColumn one of -o wide only.
-func column(name string) metav1.TableColumnDefinition {
+// Column is a column that is always shown, WideColumn one of -o wide only.
+func Column(name string) metav1.TableColumnDefinition {
 	return metav1.TableColumnDefinition{Name: name, Type: "string"}
 }
 
-func wideColumn(name string) metav1.TableColumnDefinition {
-	c := column(name)
+func WideColumn(name string) metav1.TableColumnDefinition {
+	c := Column(name)
 	c.Priority = 1
 	return c
 }
@@ -27,7 +27,7 @@ func wideColumn(name string) metav1.TableColumnDefinition {
 // as what has come so far, and the header is that of the first part with rows.
 type tableWriter struct {
 	w       io.Writer
-	painter painter
+	painter Painter
 	wide    bool
 	// laid is what the printer has laid out, not coloured yet.
 	laid    bytes.Buffer
@@ -35,7 +35,7 @@ type tableWriter struct {
 	printer printers.ResourcePrinter
 }
 
-func newTableWriter(w io.Writer, p painter, wide bool) *tableWriter {
+func newTableWriter(w io.Writer, p Painter, wide bool) *tableWriter {
 	t := &tableWriter{w: w, painter: p, wide: wide, printer: printers.NewTablePrinter(printers.PrintOptions{Wide: wide})}
 	t.columns = printers.GetNewTabWriter(&t.laid)
 	return t
@@ -75,7 +75,7 @@ func (t *tableWriter) colored(table *metav1.Table) string {
 	return strings.Join(lines, "")
 }
 
-// printTable prints a whole table.
-func printTable(w io.Writer, p painter, wide bool, table *metav1.Table) error {
+// Table prints a whole table.
+func Table(w io.Writer, p Painter, wide bool, table *metav1.Table) error {
 	return newTableWriter(w, p, wide).print(table)
 }

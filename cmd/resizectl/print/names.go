@@ -1,0 +1,51 @@
+package print
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// PodName names a pod as kubectl does.
+func PodName(pod string) string { return "pod/" + pod }
+
+// WorkloadName names a workload as kubectl does, e.g. "deployment/web".
+func WorkloadName(w *workloadresizerv1.Workload) string {
+	return OneLine(strings.ToLower(w.GetKind()) + "/" + w.GetName())
+}
+
+// Scope names a scope in a sentence.
+func Scope(s *workloadresizerv1.HoldScope) string {
+	switch {
+	case s.GetPod() != "":
+		return "pod " + OneLine(s.GetNamespace()+"/"+s.GetPod())
+	case s.GetWorkload() != nil:
+		return strings.ToLower(OneLine(s.GetWorkload().GetKind())) + " " + OneLine(s.GetNamespace()+"/"+s.GetWorkload().GetName())
+	case s.GetNamespace() != "":
+		return "namespace " + OneLine(s.GetNamespace())
+	}
+	return "every pod of the cluster"
+}
+
+func HoldKind(k workloadresizerv1.HoldKind) string {
+	switch k {
+	case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
+		return "restore"
+	case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
+		return "pause"
+	}
+	// A newer server may know more kinds than this version.
+	return k.String()
+}
+
+// Names prints the names of objects, a line each.
+func Names[T any](w io.Writer, nameOf func(T) string, objects ...T) error {
+	for _, object := range objects {
+		if _, err := fmt.Fprintln(w, OneLine(nameOf(object))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package print
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// Change is "current → desired", in the colour of what that means for the node, or
+// one of them if they are the same.
+func Change(current, desired string) Cell {
+	if current == desired {
+		return Cell{Text: OrAbsent(current)}
+	}
+	return Cell{OrAbsent(current) + " → " + OrAbsent(desired), ChangeStyle(current, desired)}
+}
+
+func ChangeStyle(current, desired string) Style {
+	from, err := resource.ParseQuantity(current)
+	if err != nil {
+		return Plain
+	}
+	to, err := resource.ParseQuantity(desired)
+	if err != nil {
+		return Plain
+	}
+	switch from.Cmp(to) {
+	case 1:
+		return Freed
+	case -1:
+		return Added
+	}
+	return Plain
+}
+
+// Asked is "request/limit" of one resource, absent if there is neither.
+func Asked(r *workloadresizerv1.Resources, resource string) string {
+	request, limit := r.GetRequests()[resource], r.GetLimits()[resource]
+	if request == "" && limit == "" {
+		return Absent
+	}
+	return OrAbsent(request) + "/" + OrAbsent(limit)
+}
+
+// FreedOrAdded is by how much requests change, e.g. "1500m freed" of "-1500m".
+func FreedOrAdded(quantity string) Cell {
+	amount, less := strings.CutPrefix(OneLine(quantity), "-")
+	switch {
+	case amount == "" || amount == "0":
+		return Cell{Text: Absent}
+	case less:
+		return Cell{amount + " freed", Freed}
+	}
+	return Cell{amount + " added", Added}
+}

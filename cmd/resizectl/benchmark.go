@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -22,7 +23,7 @@ ratio to the baseline, and how sure it is. accept makes it an override, as
 "resizectl ratios set" does. Node types that the server's configuration has follow
 their benchmarks do so without that.`,
 	}
-	asGroup(cmd)
+	command.Group(cmd)
 	cmd.AddCommand(
 		newBenchmarkImportCommand(streams, server),
 		newBenchmarkListCommand(streams, server, color),

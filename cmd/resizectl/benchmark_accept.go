@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -59,7 +60,7 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
 
   # For a day only, although it is held back, and without being asked
   resizectl benchmark accept e2@Intel-6-79 --force --for 24h --yes`,
-		Args:              positional(cobra.ExactArgs(1)),
+		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeSuggestions(server),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
@@ -76,7 +77,7 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
 
 func (o *benchmarkAcceptOptions) complete(cmd *cobra.Command, args []string) (err error) {
 	if o.nodeType = args[0]; o.nodeType == "" {
-		return usageErrorf(cmd, "the node type is empty")
+		return command.UsageErrorf(cmd, "the node type is empty")
 	}
 	if err := o.flags.validate(cmd); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (o *benchmarkAcceptOptions) read(ctx context.Context, c *client.Client) err
 		UpdateMask:   &fieldmaskpb.FieldMask{Paths: []string{"cpu_perf", "memory_perf"}},
 		AllowMissing: true,
 		Reason:       acceptReason(o.reason, s),
-		Author:       author(),
+		Author:       command.Author(),
 	}
 	if o.ends {
 		expire(o.update, o.end)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -58,7 +59,7 @@ func TestBenchmarkAccept(t *testing.T) {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			server := suggesting()
 			code, stdout, stderr := resizectl(t.Context(), accepting(t, server, append(tc.args, "--yes")...)...)
-			if code != exitOK {
+			if code != command.ExitOK {
 				t.Errorf("exit %d", code)
 			}
 			golden(t, tc.golden+".table", stdout)
@@ -74,7 +75,7 @@ func TestBenchmarkAcceptForAWhile(t *testing.T) {
 	server := suggesting()
 	begin := time.Now()
 	code, _, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--for", "90m", "--yes")...)
-	if code != exitOK {
+	if code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	end := server.lastRequest().(*updateOf).GetRatio().GetExpireTime().AsTime()
@@ -87,7 +88,7 @@ func TestBenchmarkAcceptDryRun(t *testing.T) {
 	for _, output := range print.Formats {
 		server := suggesting()
 		code, stdout, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--dry-run", "-o", output)...)
-		if code != exitDifferences || stderr != hiddenOfImpact || len(server.written()) != 1 {
+		if code != command.ExitDifferences || stderr != hiddenOfImpact || len(server.written()) != 1 {
 			t.Errorf("-o %s: exit %d, stderr %q, asked %d times", output, code, stderr, len(server.written()))
 		}
 		golden(t, "accept-dry-run."+output, stdout)
@@ -110,7 +111,7 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			server := suggesting()
 			code, stdout, stderr := resizectl(t.Context(), accepting(t, server, append(tc.args, "--yes")...)...)
-			if code != exitError || stdout != "" || stderr != tc.want || len(server.written()) > 0 {
+			if code != command.ExitError || stdout != "" || stderr != tc.want || len(server.written()) > 0 {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 			}
 		})
@@ -121,7 +122,7 @@ func TestBenchmarkAcceptOfWhatIsSoAlready(t *testing.T) {
 	server := suggesting()
 	server.unchanged = true
 	code, stdout, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--yes")...)
-	if code != exitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.written()) != 1 {
+	if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.written()) != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q, asked %d times", code, stdout, stderr, len(server.written()))
 	}
 }
@@ -131,7 +132,7 @@ func TestBenchmarkAcceptWhenSomebodyElseWasFaster(t *testing.T) {
 	server.refused = withReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 	code, stdout, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--yes")...)
 	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" + hints["ETAG_MISMATCH"] + "\n"
-	if code != exitError || stdout != "" || !strings.HasSuffix(stderr, want) {
+	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -142,7 +143,7 @@ func TestBenchmarkAcceptAsksAtATerminal(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		streams := genericiooptions.IOStreams{In: openTerminal(t).typed(t, answer), Out: &stdout, ErrOut: &stderr}
 		code := run(t.Context(), streams, accepting(t, server, "n4"))
-		if (code == exitOK) != (asked == 2) || !strings.Contains(stderr.String(), "Apply? [y/N] ") || len(server.written()) != asked {
+		if (code == command.ExitOK) != (asked == 2) || !strings.Contains(stderr.String(), "Apply? [y/N] ") || len(server.written()) != asked {
 			t.Errorf("%q: exit %d, the server was asked %d times, stderr\n%s", answer, code, len(server.written()), &stderr)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -41,18 +42,18 @@ that answers.`,
 
   # What is wrong with one?
   resizectl benchmark feeds coremark-table`,
-		Args:              positional(cobra.MaximumNArgs(1)),
+		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeFeeds(server),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if o.name = args[0]; o.name == "" {
-					return usageErrorf(cmd, "the name of the feed is empty; leave it out for all of them")
+					return command.UsageErrorf(cmd, "the name of the feed is empty; leave it out for all of them")
 				}
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	addOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -13,7 +14,7 @@ func TestBenchmarkFeeds(t *testing.T) {
 	address := serve(t, &scripted{scriptedBenchmarks: measured()})
 	for _, output := range print.Formats {
 		code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "--server", address, "-o", output)
-		if code != exitOK || stderr != failingFeed {
+		if code != command.ExitOK || stderr != failingFeed {
 			t.Errorf("-o %s: exit %d, stderr %q", output, code, stderr)
 		}
 		golden(t, "feeds."+output, stdout)
@@ -25,7 +26,7 @@ func TestBenchmarkFeeds(t *testing.T) {
 func TestBenchmarkFeedsOfOneName(t *testing.T) {
 	address := serve(t, &scripted{scriptedBenchmarks: measured()})
 	code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "coremark-table", "--server", address)
-	if code != exitOK || stderr != "" {
+	if code != command.ExitOK || stderr != "" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	golden(t, "feeds-one.table", stdout)
@@ -34,14 +35,14 @@ func TestBenchmarkFeedsOfOneName(t *testing.T) {
 	}
 	golden(t, "feeds-one.json", stdout)
 	const unknown = "error: the server reads no feed \"passmark\"\n\"resizectl benchmark feeds\" lists those it reads\n"
-	if code, stdout, stderr = resizectl(t.Context(), "benchmark", "feeds", "passmark", "--server", address); code != exitError || stdout != "" || stderr != unknown {
+	if code, stdout, stderr = resizectl(t.Context(), "benchmark", "feeds", "passmark", "--server", address); code != command.ExitError || stdout != "" || stderr != unknown {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func TestNoFeedsIsSaid(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "--server", serve(t, &scripted{}))
-	if code != exitOK || stdout != "" || stderr != "the server reads no feeds: its settings of benchmarks name none\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "the server reads no feeds: its settings of benchmarks name none\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -54,7 +55,7 @@ func TestRejectedSettingsOfFeedsAreSaid(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "benchmark", "feeds", "--server", serve(t, server))
 	const want = "the server reads no feeds: its settings of benchmarks name none\n" +
 		"warning: source benchmark is not healthy: benchmarks.yaml: feeds[0].format: want samples (it has had no good state yet)\n"
-	if code != exitOK || stdout != "" || stderr != want {
+	if code != command.ExitOK || stdout != "" || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 )
@@ -25,7 +26,7 @@ type benchmarkImportOptions struct {
 	genericiooptions.IOStreams
 	server *connection
 	output print.Format
-	dryRun dryRun
+	dryRun command.DryRun
 
 	files     []string
 	format    print.Format
@@ -71,7 +72,7 @@ With --dry-run nothing is stored. The exit code is
 
   # What an agent has measured by hand
   workload-resizer bench-node --node-type n4 --output - | resizectl benchmark import -`,
-		Args: positional(cobra.MinimumNArgs(1)),
+		Args: command.Args(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
@@ -83,14 +84,14 @@ With --dry-run nothing is stored. The exit code is
 		},
 	}
 	o.format = formatAuto
-	cmd.Flags().Var(oneOf(&o.format, "format", feedFormats()), "format", "format of the files, one of "+strings.Join(feedFormats(), ", ")+"; auto tells it from their content")
-	completeFlag(cmd, "format", cobra.FixedCompletions(feedFormats(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().Var(command.OneOf(&o.format, "format", feedFormats()), "format", "format of the files, one of "+strings.Join(feedFormats(), ", ")+"; auto tells it from their content")
+	command.CompleteFlag(cmd, "format", cobra.FixedCompletions(feedFormats(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&o.benchmark, "benchmark", "", "what was run, of cloud-csv; of other formats, the only benchmark to import")
 	cmd.Flags().StringToIntVar(&o.vcpus, "vcpus", nil, "vCPUs of instance types, such as `m7i.large=2`, where neither a row nor the name says")
 	cmd.Flag("vcpus").DefValue = "" // Not "[]", which the help would show.
 	cmd.Flags().StringVar(&o.source, "source", importSource, "who says so, where a sample does not")
-	o.dryRun.addFlag(cmd, "what would be stored")
-	addOutputFlag(cmd, &o.output)
+	o.dryRun.AddFlag(cmd, "what would be stored")
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -105,14 +106,14 @@ func feedFormats() []string {
 func (o *benchmarkImportOptions) complete(cmd *cobra.Command, args []string) error {
 	o.files = args
 	if slices.Contains(args, "") {
-		return usageErrorf(cmd, "the name of the file is empty")
+		return command.UsageErrorf(cmd, "the name of the file is empty")
 	}
 	if n := slices.Index(args, "-"); n >= 0 && slices.Contains(args[n+1:], "-") {
-		return usageErrorf(cmd, "standard input (-) can be read only once")
+		return command.UsageErrorf(cmd, "standard input (-) can be read only once")
 	}
 	for name, vcpus := range o.vcpus {
 		if vcpus < 1 {
-			return usageErrorf(cmd, "--vcpus %s=%d is below 1", name, vcpus)
+			return command.UsageErrorf(cmd, "--vcpus %s=%d is below 1", name, vcpus)
 		}
 	}
 	return nil
@@ -130,7 +131,7 @@ func (o *benchmarkImportOptions) run(ctx context.Context) error {
 				unread = append(unread, err)
 				continue
 			}
-			if err := done.send(ctx, c, samples, o.dryRun.on()); err != nil {
+			if err := done.send(ctx, c, samples, o.dryRun.On()); err != nil {
 				return err
 			}
 			all = append(all, done)
@@ -147,7 +148,7 @@ func (o *benchmarkImportOptions) run(ctx context.Context) error {
 		return err
 	}
 	if slices.ContainsFunc(all, func(i *imported) bool { return i.Bad > 0 || i.Rejected > 0 }) {
-		return errNotImported
+		return command.ErrNotImported
 	}
 	return nil
 }

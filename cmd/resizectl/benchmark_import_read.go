@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
@@ -27,7 +28,7 @@ func (o *benchmarkImportOptions) read(ctx context.Context, file string) (*import
 	var in io.Reader
 	if file == "-" {
 		name = "stdin"
-		text, err := readAll(ctx, o.In)
+		text, err := command.ReadInput(ctx, o.In)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the measurements from standard input: %w", err)
 		}

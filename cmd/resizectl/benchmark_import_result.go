@@ -89,7 +89,7 @@ func (o *benchmarkImportOptions) print(all []*imported) error {
 		return nil
 	}
 	if !o.output.IsDocument() {
-		return print.Table(o.Out, print.Painter{}, o.output == print.FormatWide, importTable(all, o.dryRun.on()))
+		return print.Table(o.Out, print.Painter{}, o.output == print.FormatWide, importTable(all, o.dryRun.On()))
 	}
 	out, err := json.MarshalIndent(map[string]any{"files": all}, "", "  ")
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -46,7 +47,7 @@ func TestBenchmarkImportOfGoodFiles(t *testing.T) {
 	} {
 		server := &scripted{}
 		code, stdout, stderr := resizectl(t.Context(), importing(t, server, tc.args...)...)
-		if code != exitOK || stderr != "" {
+		if code != command.ExitOK || stderr != "" {
 			t.Errorf("%q: exit %d, stderr %q", tc.args, code, stderr)
 		}
 		golden(t, tc.golden, stdout)
@@ -62,7 +63,7 @@ func TestBenchmarkImportOfGoodFiles(t *testing.T) {
 func TestBenchmarkImportOfBadRows(t *testing.T) {
 	for _, output := range print.Formats {
 		code, stdout, stderr := resizectl(t.Context(), importing(t, rejecting(), badSamples, "-o", output)...)
-		if code != exitNotImported {
+		if code != command.ExitNotImported {
 			t.Errorf("-o %s: exit %d", output, code)
 		}
 		golden(t, "import-bad."+output, stdout)
@@ -72,17 +73,17 @@ func TestBenchmarkImportOfBadRows(t *testing.T) {
 
 func TestWhatIsBadOrRejectedAloneIsTold(t *testing.T) {
 	server := &scripted{}
-	if code, _, stderr := resizectl(t.Context(), importing(t, server, badSamples)...); code != exitNotImported || stderr == "" {
+	if code, _, stderr := resizectl(t.Context(), importing(t, server, badSamples)...); code != command.ExitNotImported || stderr == "" {
 		t.Errorf("bad rows: exit %d, stderr %q", code, stderr)
 	}
-	if code, _, stderr := resizectl(t.Context(), importing(t, rejecting(), goodSamples)...); code != exitNotImported || stderr == "" {
+	if code, _, stderr := resizectl(t.Context(), importing(t, rejecting(), goodSamples)...); code != command.ExitNotImported || stderr == "" {
 		t.Errorf("rejected samples: exit %d, stderr %q", code, stderr)
 	}
 }
 
 func TestSamplesAreSentAsTheyAre(t *testing.T) {
 	server := &scripted{}
-	if code, _, stderr := resizectl(t.Context(), importing(t, server, goodSamples, "--source", "people")...); code != exitOK {
+	if code, _, stderr := resizectl(t.Context(), importing(t, server, goodSamples, "--source", "people")...); code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	at := func(day, hour int) *timestamppb.Timestamp {
@@ -105,7 +106,7 @@ func TestBenchmarkImportOfStandardInput(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	in := strings.NewReader(`{"id":"a","nodeType":"n4","benchmark":"coremark","score":1,"vcpus":1,"threads":2,"machine":"m","time":"2026-11-20T10:00:00Z"}`)
 	code := run(t.Context(), genericiooptions.IOStreams{In: in, Out: &stdout, ErrOut: &stderr}, importing(t, server, "-"))
-	if code != exitNotImported || !strings.HasPrefix(stderr.String(), "stdin:1: threads: ") || server.lastRequest() != nil {
+	if code != command.ExitNotImported || !strings.HasPrefix(stderr.String(), "stdin:1: threads: ") || server.lastRequest() != nil {
 		t.Errorf("exit %d, stderr %q, asked %v", code, &stderr, server.lastRequest())
 	}
 }
@@ -119,11 +120,11 @@ func TestBenchmarkImportOfWhatCannotBeRead(t *testing.T) {
 	want := "error: read the measurements: open no-such-file: no such file or directory\n" +
 		"the content of " + unknown + " looks like none of the formats\n" +
 		"name the one it has with --format: perfkit, sparecores, cloud-csv, samples\n"
-	if code != exitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(server.sentSamples()) != 1 {
+	if code != command.ExitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(server.sentSamples()) != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
 	want = "error: " + table + " is a table of a cloud, which does not say what was run\nname that with --benchmark, such as coremark\n"
-	if code, stdout, stderr = resizectl(t.Context(), importing(t, server, table, "--format", "cloud-csv")...); code != exitError || stdout != "" || stderr != want {
+	if code, stdout, stderr = resizectl(t.Context(), importing(t, server, table, "--format", "cloud-csv")...); code != command.ExitError || stdout != "" || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
 }
@@ -137,7 +138,7 @@ func TestBenchmarkImportOfNothing(t *testing.T) {
 	} {
 		server := &scripted{}
 		code, stdout, stderr := resizectl(t.Context(), importing(t, server, tc.file)...)
-		if code != exitError || stdout != "" || !strings.HasPrefix(stderr, "error: "+tc.want) || strings.Contains(stderr, "--format") || server.lastRequest() != nil {
+		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: "+tc.want) || strings.Contains(stderr, "--format") || server.lastRequest() != nil {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, code, stdout, stderr)
 		}
 	}
@@ -161,7 +162,7 @@ func TestBenchmarkImportOfATable(t *testing.T) {
 	server := &scripted{}
 	table := file(t, "table.csv", []byte(header+"n4-standard-8,,8,1,32,177656,2180,1.66%,140\nn4-odd,,,1,32,177656,2180,1.66%,140\n"))
 	code, _, stderr := resizectl(t.Context(), importing(t, server, table, "--benchmark", "coremark", "--vcpus", "n4-odd=4", "--source", "table")...)
-	if code != exitOK || stderr != "" {
+	if code != command.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, stderr %q", code, stderr)
 	}
 	samples := server.sentSamples()[0].GetSamples()

@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -46,20 +47,20 @@ median.`,
 
   # Who is the fastest with CoreMark?
   resizectl benchmark list --benchmark coremark`,
-		Args:              positional(cobra.MaximumNArgs(1)),
+		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if o.request.NodeType = args[0]; args[0] == "" {
-					return usageErrorf(cmd, "the node type is empty; leave it out for all of them")
+					return command.UsageErrorf(cmd, "the node type is empty; leave it out for all of them")
 				}
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&o.request.Benchmark, "benchmark", "", "only this benchmark, such as coremark")
-	completeFlag(cmd, "benchmark", completeBenchmarks(server))
-	addOutputFlag(cmd, &o.output)
+	command.CompleteFlag(cmd, "benchmark", completeBenchmarks(server))
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 

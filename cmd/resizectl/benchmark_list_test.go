@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -20,7 +21,7 @@ func TestBenchmarkList(t *testing.T) {
 	} {
 		address := serve(t, &scripted{scriptedBenchmarks: scriptedBenchmarks{benchmarks: benchmarks(tc.newest)}})
 		code, stdout, stderr := resizectl(t.Context(), "benchmark", "list", "--server", address, "-o", tc.output)
-		if code != exitOK || stderr != "" {
+		if code != command.ExitOK || stderr != "" {
 			t.Errorf("-o %s: exit %d, stderr %q", tc.output, code, stderr)
 		}
 		golden(t, "benchmarks."+tc.output, stdout)
@@ -30,7 +31,7 @@ func TestBenchmarkList(t *testing.T) {
 func TestBenchmarkListOfOneKind(t *testing.T) {
 	server := &scripted{}
 	code, stdout, stderr := resizectl(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", serve(t, server))
-	if code != exitOK || stdout != "" || stderr != "nothing of the kind was measured, or it is too long ago\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "nothing of the kind was measured, or it is too long ago\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	asked := server.lastRequest().(*workloadresizerv1.ListBenchmarksRequest)
@@ -64,7 +65,7 @@ func TestBenchmarkUsage(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"benchmark", "--server", address}, tc.args...)...)
 			want := "error: " + tc.want + "\nsee \"resizectl benchmark " + tc.args[0] + " --help\"\n"
-			if code != exitError || stdout != "" || stderr != want {
+			if code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 			}
 		})

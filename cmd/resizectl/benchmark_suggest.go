@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -47,19 +48,19 @@ its CPU models, and what it would mean for the pods to accept the suggestion.`,
 
   # The same of the machines that have one CPU model
   resizectl benchmark suggest e2@Intel-6-79`,
-		Args:              positional(cobra.MaximumNArgs(1)),
+		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeSuggestions(server),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return o.list(cmd.Context())
 			}
 			if o.nodeType = args[0]; o.nodeType == "" {
-				return usageErrorf(cmd, "the node type is empty; leave it out for all of them")
+				return command.UsageErrorf(cmd, "the node type is empty; leave it out for all of them")
 			}
 			return o.show(cmd.Context(), cmd.Root().DisplayName())
 		},
 	}
-	addOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 

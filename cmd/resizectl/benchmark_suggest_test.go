@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -39,7 +40,7 @@ func TestBenchmarkSuggest(t *testing.T) {
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"benchmark", "suggest", "--server", address}, tc.args...)...)
-			if code != exitOK || stderr != "" {
+			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			golden(t, tc.golden, stdout)
@@ -49,7 +50,7 @@ func TestBenchmarkSuggest(t *testing.T) {
 
 func TestNoSuggestionsIsSaid(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "benchmark", "suggest", "--server", serve(t, &scripted{}))
-	if code != exitOK || stdout != "" || stderr != "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"regexp"
 	"testing"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // What stands out in colours is the same text without them.
@@ -14,10 +16,10 @@ func TestColors(t *testing.T) {
 		args []string
 		code int
 	}{
-		"ratios-overridden": {[]string{"ratios", "list", "--rules"}, exitOK},
-		"ratios-set":        {[]string{"ratios", "set", "n4=1.2", "--dry-run"}, exitDifferences},
-		"restore":           {[]string{"restore", "-A", "--dry-run"}, exitDifferences},
-		"holds":             {[]string{"holds"}, exitOK},
+		"ratios-overridden": {[]string{"ratios", "list", "--rules"}, command.ExitOK},
+		"ratios-set":        {[]string{"ratios", "set", "n4=1.2", "--dry-run"}, command.ExitDifferences},
+		"restore":           {[]string{"restore", "-A", "--dry-run"}, command.ExitDifferences},
+		"holds":             {[]string{"holds"}, command.ExitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append(tc.args, "--server", address)

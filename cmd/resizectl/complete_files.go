@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // takeFiles are the flags whose value is a file. A shell completes names of files
@@ -17,7 +19,7 @@ func completeNoFiles(cmd *cobra.Command) {
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(flag *pflag.Flag) {
 			if _, said := cmd.GetFlagCompletionFunc(flag.Name); !said && !slices.Contains(takeFiles, flag.Name) {
-				completeFlag(cmd, flag.Name, cobra.NoFileCompletions)
+				command.CompleteFlag(cmd, flag.Name, cobra.NoFileCompletions)
 			}
 		})
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 func newConfigCommand(streams genericiooptions.IOStreams) *cobra.Command {
@@ -14,7 +16,7 @@ types, the bounds of requests, and the rules for some pods only.
 
 This needs no server.`,
 	}
-	asGroup(cmd)
+	command.Group(cmd)
 	cmd.AddCommand(newConfigValidateCommand(streams))
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
@@ -46,11 +47,11 @@ The exit code is
 
   # Check what is in force
   kubectl -n workload-resizer-system get configmap workload-resizer-config -o yaml | resizectl config validate -f -`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.files) == 0 {
-				return usageErrorf(cmd, "name the file to check with -f FILE, or -f - for standard input")
+				return command.UsageErrorf(cmd, "name the file to check with -f FILE, or -f - for standard input")
 			}
 			return o.run(cmd.Context())
 		},
@@ -85,7 +86,7 @@ func (o *configValidateOptions) run(ctx context.Context) error {
 		return errors.Join(unread...)
 	}
 	if !valid {
-		return errInvalid
+		return command.ErrInvalid
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ func (o *configValidateOptions) read(ctx context.Context, file string) ([]byte, 
 		}
 		return text, nil
 	}
-	text, err := readAll(ctx, o.In)
+	text, err := command.ReadInput(ctx, o.In)
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration from standard input: %w", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // validate checks files of testdata/configs, as a person in that folder would.
@@ -37,18 +39,18 @@ invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
 		code           int
 		stdout, stderr string
 	}{
-		{"a bare configuration", []string{"config.yaml"}, exitOK, "config.yaml: valid: 3 node types, 2 rules\n", ""},
-		{"a ConfigMap among manifests", []string{"manifests.yaml"}, exitOK, "manifests.yaml: valid: 1 node type, 0 rules\n", ""},
-		{"a fault per line", []string{"invalid.yaml"}, exitInvalid, "", invalid},
-		{"all files are checked", []string{"invalid.yaml", "config.yaml"}, exitInvalid, "config.yaml: valid: 3 node types, 2 rules\n", invalid},
-		{"several ConfigMaps are told apart, and lines are those of the file", []string{"manifests-invalid.yaml"}, exitInvalid,
+		{"a bare configuration", []string{"config.yaml"}, command.ExitOK, "config.yaml: valid: 3 node types, 2 rules\n", ""},
+		{"a ConfigMap among manifests", []string{"manifests.yaml"}, command.ExitOK, "manifests.yaml: valid: 1 node type, 0 rules\n", ""},
+		{"a fault per line", []string{"invalid.yaml"}, command.ExitInvalid, "", invalid},
+		{"all files are checked", []string{"invalid.yaml", "config.yaml"}, command.ExitInvalid, "config.yaml: valid: 3 node types, 2 rules\n", invalid},
+		{"several ConfigMaps are told apart, and lines are those of the file", []string{"manifests-invalid.yaml"}, command.ExitInvalid,
 			"manifests-invalid.yaml: ConfigMap a/two: valid: 1 node type, 0 rules\n",
 			`manifests-invalid.yaml: ConfigMap a/one: nodeTypes.n4.cpuPerf: line 11: want a finite number above 0, got "fast"` + "\n" +
 				`manifests-invalid.yaml: ConfigMap a/three: data["config.yaml"]: line 26: want a text, as after "config.yaml: |"` + "\n"},
-		{"manifests without a configuration", []string{"no-config.yaml"}, exitInvalid, "", "no-config.yaml: none of the manifests is a ConfigMap with the key config.yaml\n"},
-		{"no YAML", []string{"no-yaml.yaml"}, exitInvalid, "", "no-yaml.yaml: read YAML: yaml: line 4: found a tab character where an indentation space is expected\n"},
-		{"a file that is not there", []string{"missing.yaml"}, exitError, "", missing},
-		{"a file that is not there among others", []string{"missing.yaml", "invalid.yaml", "config.yaml"}, exitError, "config.yaml: valid: 3 node types, 2 rules\n", invalid + missing},
+		{"manifests without a configuration", []string{"no-config.yaml"}, command.ExitInvalid, "", "no-config.yaml: none of the manifests is a ConfigMap with the key config.yaml\n"},
+		{"no YAML", []string{"no-yaml.yaml"}, command.ExitInvalid, "", "no-yaml.yaml: read YAML: yaml: line 4: found a tab character where an indentation space is expected\n"},
+		{"a file that is not there", []string{"missing.yaml"}, command.ExitError, "", missing},
+		{"a file that is not there among others", []string{"missing.yaml", "invalid.yaml", "config.yaml"}, command.ExitError, "config.yaml: valid: 3 node types, 2 rules\n", invalid + missing},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := validate(t, nil, tc.files...)
@@ -67,10 +69,10 @@ func TestConfigValidateOfAList(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{"the ConfigMap of the server alone", nil, exitOK, "list.yaml: valid: 1 node type, 0 rules\n", ""},
-		{"the one that is named", []string{"--config-name", "other"}, exitInvalid, "",
+		{"the ConfigMap of the server alone", nil, command.ExitOK, "list.yaml: valid: 1 node type, 0 rules\n", ""},
+		{"the one that is named", []string{"--config-name", "other"}, command.ExitInvalid, "",
 			"list.yaml: nodeTypes.n4.cpuPerf: line 12: want a finite number above 0, got \"fast\"\n"},
-		{"all, if none has the name", []string{"--config-name", "none"}, exitInvalid, "list.yaml: ConfigMap b/workload-resizer-config: valid: 1 node type, 0 rules\n",
+		{"all, if none has the name", []string{"--config-name", "none"}, command.ExitInvalid, "list.yaml: ConfigMap b/workload-resizer-config: valid: 1 node type, 0 rules\n",
 			"list.yaml: ConfigMap a/other: nodeTypes.n4.cpuPerf: line 12: want a finite number above 0, got \"fast\"\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -88,9 +90,9 @@ func TestConfigValidateReadsStandardInput(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{"valid", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", exitOK, "stdin: valid: 1 node type, 0 rules\n", ""},
-		{"nothing", "", exitInvalid, "", "stdin: the configuration is empty\n"},
-		{"control characters are taken out", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", exitInvalid, "", "stdin: baselineNodeType: \"\\x1b[31m\" is not one of the nodeTypes\n"},
+		{"valid", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitOK, "stdin: valid: 1 node type, 0 rules\n", ""},
+		{"nothing", "", command.ExitInvalid, "", "stdin: the configuration is empty\n"},
+		{"control characters are taken out", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitInvalid, "", "stdin: baselineNodeType: \"\\x1b[31m\" is not one of the nodeTypes\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := validate(t, strings.NewReader(tc.text), "-")
@@ -106,7 +108,7 @@ func TestConfigValidateOfTheSampleThatIsDeployed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout, stderr := validate(t, nil, file); code != exitOK || stdout != file+": valid: 3 node types, 0 rules\n" || stderr != "" {
+	if code, stdout, stderr := validate(t, nil, file); code != command.ExitOK || stdout != file+": valid: 3 node types, 0 rules\n" || stderr != "" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -122,7 +124,7 @@ func TestConfigValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
 	cancel()
 	var out, errOut bytes.Buffer
 	code := run(ctx, genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &errOut}, []string{"config", "validate", "-f", "-"})
-	if code != exitInterrupted || out.Len() != 0 || errOut.Len() != 0 {
+	if code != command.ExitInterrupted || out.Len() != 0 || errOut.Len() != 0 {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
 	}
 }
@@ -131,7 +133,7 @@ func TestConfigValidateWhoseOutputCannotBeWrittenIsAnError(t *testing.T) {
 	var errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{Out: full{}, ErrOut: &errOut}
 	code := run(t.Context(), streams, []string{"config", "validate", "-f", "testdata/configs/config.yaml"})
-	if code != exitError || !strings.Contains(errOut.String(), "no space left on device") {
+	if code != command.ExitError || !strings.Contains(errOut.String(), "no space left on device") {
 		t.Errorf("exit %d, stderr %q", code, &errOut)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 func file(t *testing.T, name string, content []byte) string {
@@ -90,7 +91,7 @@ func TestSecuredServer(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(tokenVariable, tc.token)
 			code, _, stderr := resizectl(t.Context(), append([]string{"ratios", "list", "--server", tc.server}, tc.args...)...)
-			if (code == exitOK) != (tc.want == "") || !strings.Contains(stderr, tc.want) {
+			if (code == command.ExitOK) != (tc.want == "") || !strings.Contains(stderr, tc.want) {
 				t.Errorf("exit %d, stderr\n%s\nwant\n%s", code, stderr, tc.want)
 			}
 		})
@@ -128,7 +129,7 @@ func TestWhichServerIsAsked(t *testing.T) {
 			var out, errOut bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 			code := runAs(t.Context(), tc.program, streams, append([]string{"ratios", "list"}, tc.args...))
-			if stderr := errOut.String(); tc.want == "" && code != exitOK || !strings.Contains(stderr, tc.want) {
+			if stderr := errOut.String(); tc.want == "" && code != command.ExitOK || !strings.Contains(stderr, tc.want) {
 				t.Errorf("exit %d, stderr\n%s\nwant\n%s", code, stderr, tc.want)
 			}
 		})
@@ -177,11 +178,11 @@ func TestAServiceAccountOfTheEnvironmentIsForClustersAlone(t *testing.T) {
 	t.Setenv(serverVariable, serve(t, &scripted{ratios: ratios()}))
 	t.Setenv(accountVariable, "nonsense")
 	t.Setenv("KUBECONFIG", file(t, "config", []byte(unreachableCluster)))
-	if code, _, stderr := resizectl(t.Context(), "ratios", "list"); code != exitOK {
+	if code, _, stderr := resizectl(t.Context(), "ratios", "list"); code != command.ExitOK {
 		t.Errorf("at an address: exit %d, %s", code, stderr)
 	}
 	const want = `error: RESIZECTL_SERVICE_ACCOUNT "nonsense" is not NAMESPACE/NAME`
-	if code, _, stderr := resizectl(t.Context(), "ratios", "list", "--context", "c"); code != exitError || !strings.HasPrefix(stderr, want) {
+	if code, _, stderr := resizectl(t.Context(), "ratios", "list", "--context", "c"); code != command.ExitError || !strings.HasPrefix(stderr, want) {
 		t.Errorf("in a cluster: exit %d, %s", code, stderr)
 	}
 }

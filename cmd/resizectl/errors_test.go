@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -42,7 +43,7 @@ func TestServerErrorsAreShownVerbatim(t *testing.T) {
 				t.Run(strings.Join(args, " "), func(t *testing.T) {
 					t.Parallel()
 					code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
-					if code != exitError || stdout != "" || stderr != tc.want {
+					if code != command.ExitError || stdout != "" || stderr != tc.want {
 						t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 					}
 				})
@@ -60,7 +61,7 @@ func TestUnreachableServerSaysWhatToDo(t *testing.T) {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()
 			code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
-			if code != exitError || stdout != "" || stderr != want {
+			if code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr\n%s\nwant\n%s", code, stdout, stderr, want)
 			}
 		})
@@ -72,7 +73,7 @@ func TestTimeout(t *testing.T) {
 	want := "error: no complete answer from " + address + " within 50ms\nallow more time with --timeout (0 for no limit)\n"
 	for _, args := range everyCall {
 		code, stdout, stderr := resizectl(t.Context(), append(args, "--timeout", "50ms", "--server", address)...)
-		if code != exitError || stdout != "" || stderr != want {
+		if code != command.ExitError || stdout != "" || stderr != want {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q", args, code, stdout, stderr, want)
 		}
 	}
@@ -82,7 +83,7 @@ func TestTimeoutOfZeroIsNoLimit(t *testing.T) {
 	server := &scripted{ratios: ratios(), plans: []*workloadresizerv1.Plan{aligned()}, summary: &workloadresizerv1.PlanSummary{Pods: 1, Aligned: 1}}
 	address := serve(t, server)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}} {
-		if code, _, stderr := resizectl(t.Context(), append(args, "--timeout", "0", "--server", address)...); code != exitOK {
+		if code, _, stderr := resizectl(t.Context(), append(args, "--timeout", "0", "--server", address)...); code != command.ExitOK {
 			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
 		}
 	}
@@ -93,7 +94,7 @@ func TestInterruptIsQuiet(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		address := serve(t, &scripted{hang: true, asked: cancel})
 		code, stdout, stderr := resizectl(ctx, append(args, "--server", address)...)
-		if code != exitInterrupted || stdout != "" || stderr != "" {
+		if code != command.ExitInterrupted || stdout != "" || stderr != "" {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want 130 and nothing", args, code, stdout, stderr)
 		}
 	}
@@ -119,7 +120,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 			var stderr bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: full{}, ErrOut: &stderr}
 			code := run(t.Context(), streams, append(args, "--server", address, "-o", output))
-			if code != exitError || !strings.Contains(stderr.String(), "no space left on device") {
+			if code != command.ExitError || !strings.Contains(stderr.String(), "no space left on device") {
 				t.Errorf("%q -o %s: exit %d, stderr %q", args, output, code, &stderr)
 			}
 		}

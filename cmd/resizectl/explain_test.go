@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -146,7 +147,7 @@ func TestExplain(t *testing.T) {
 				server.resizing.refused = map[string]error{"GetResize": withReason(t, codes.NotFound, "NOT_RESIZED", "the pod was not sized")}
 			}
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"explain", pod, "--server", serve(t, server)}, tc.args...)...)
-			if code != exitOK || stderr != "" {
+			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			golden(t, tc.golden, stdout)
@@ -183,7 +184,7 @@ func TestExplainOfNoPod(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"explain", "--server", address}, tc.args...)...)
-			if code != exitError || stdout != "" || stderr != "error: "+tc.want {
+			if code != command.ExitError || stdout != "" || stderr != "error: "+tc.want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 			}
 		})

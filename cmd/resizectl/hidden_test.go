@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -13,7 +14,7 @@ func TestPlansTellOfHiddenNamespaces(t *testing.T) {
 	address := serve(t, server)
 	const warning = "warning: 2 namespaces with pods are hidden from you: you may not get pods there\n"
 	code, stdout, stderr := resizectl(t.Context(), "plan", "-A", "--server", address)
-	if code != exitOK || stdout != "0 pods: 0 to resize, 0 aligned, 0 left alone, and those of 2 namespaces that you may not see\n" || stderr != warning+"no pods found that you may see\n" {
+	if code != command.ExitOK || stdout != "0 pods: 0 to resize, 0 aligned, 0 left alone, and those of 2 namespaces that you may not see\n" || stderr != warning+"no pods found that you may see\n" {
 		t.Errorf("plan: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	if _, _, stderr := resizectl(t.Context(), "plan", "-A", "-o", "json", "--server", address); !strings.HasPrefix(stderr, warning) {

@@ -9,6 +9,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 func TestEveryHintIsForAReasonThatThereIs(t *testing.T) {
@@ -112,7 +114,7 @@ func TestErrors(t *testing.T) {
 		}
 		args := append(failure.args, "--server", serve(t, server))
 		code, stdout, stderr := resizectl(t.Context(), args...)
-		if code != exitError || stdout != "" {
+		if code != command.ExitError || stdout != "" {
 			t.Errorf("%q: exit %d, stdout %q", args, code, stdout)
 		}
 		line := strings.Join(failure.args, " ")

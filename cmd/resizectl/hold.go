@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -25,7 +26,7 @@ func (o *holdOptions) addHoldFlags(cmd *cobra.Command) {
 
 func (o *holdOptions) validate(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("for") && o.ttl < time.Second {
-		return usageErrorf(cmd, "--for %s is less than a second; leave it out for no end", o.ttl)
+		return command.UsageErrorf(cmd, "--for %s is less than a second; leave it out for no end", o.ttl)
 	}
 	return nil
 }

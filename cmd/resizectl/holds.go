@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -40,18 +41,18 @@ the caller's name, or what a caller that the server does not know has said.`,
 
   # What of it concerns a namespace?
   resizectl holds -n shop`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("namespace") && o.namespace == "" {
-				return usageErrorf(cmd, "the namespace is empty; leave --namespace out for every namespace")
+				return command.UsageErrorf(cmd, "the namespace is empty; leave --namespace out for every namespace")
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only holds of this namespace, and those of the cluster")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, whatever --namespace says")
-	addNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.output)
 	return cmd
 }
 

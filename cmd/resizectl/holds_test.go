@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +10,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -37,7 +35,7 @@ func TestHolds(t *testing.T) {
 	address := serve(t, &scripted{holds: held()})
 	for _, output := range print.Formats {
 		code, stdout, stderr := resizectl(t.Context(), "holds", "--server", address, "-o", output)
-		if code != exitOK || stderr != "" {
+		if code != command.ExitOK || stderr != "" {
 			t.Errorf("exit %d, stderr %q", code, stderr)
 		}
 		golden(t, "holds."+output, stdout)
@@ -46,14 +44,14 @@ func TestHolds(t *testing.T) {
 
 func TestHoldsThatAreNone(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "holds", "--server", serve(t, &scripted{}))
-	if code != exitOK || stdout != "" || stderr != "nothing is restored or paused\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "nothing is restored or paused\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func TestHoldsThatAreNotThePresentOnes(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "holds", "--server", serve(t, &scripted{holds: held(), problem: "holds[0].kind:\x1b bad"}))
-	if code != exitOK || stdout == "" || stderr != "warning: this is what could be read last: holds[0].kind:  bad\n" {
+	if code != command.ExitOK || stdout == "" || stderr != "warning: this is what could be read last: holds[0].kind:  bad\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -80,10 +78,10 @@ func TestPause(t *testing.T) {
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"pause", "--server", address}, tc.args...)...)
-			if code != exitOK || stderr != "" {
+			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			tc.asked.Author = author()
+			tc.asked.Author = command.Author()
 			if diff := cmp.Diff(proto.Message(tc.asked), server.lastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
@@ -113,10 +111,10 @@ func TestResume(t *testing.T) {
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"resume", "--server", address}, tc.args...)...)
-			if code != exitOK || stderr != "" {
+			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			tc.asked.Author = author()
+			tc.asked.Author = command.Author()
 			if diff := cmp.Diff(proto.Message(tc.asked), server.lastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
@@ -127,7 +125,7 @@ func TestResume(t *testing.T) {
 
 func TestResumeOfNothing(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "resume", "web", "--server", serve(t, &scripted{}))
-	if code != exitOK || stdout != "" || stderr != "nothing was restored or paused: pod default/web\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "nothing was restored or paused: pod default/web\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -157,7 +155,7 @@ func TestWhatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, _, stderr := resizectl(t.Context(), append(tc.args, "--server", serve(t, tc.server))...)
-			if code != exitOK || stderr != tc.want {
+			if code != command.ExitOK || stderr != tc.want {
 				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.want)
 			}
 		})
@@ -167,7 +165,7 @@ func TestWhatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
 func TestResumeOfAKindThatIsNone(t *testing.T) {
 	for _, kind := range []string{"Pause", ""} {
 		code, _, stderr := resizectl(t.Context(), "resume", "web", "--kind", kind, "--server", nobody(t))
-		if code != exitError || !strings.Contains(stderr, "--kind must be restore or pause, not ") {
+		if code != command.ExitError || !strings.Contains(stderr, "--kind must be restore or pause, not ") {
 			t.Errorf("exit %d, stderr %q", code, stderr)
 		}
 	}
@@ -177,7 +175,7 @@ func TestResumeOfAKindThatIsNone(t *testing.T) {
 func TestWhatChangesPodsIsNeverGuessed(t *testing.T) {
 	server := &scripted{}
 	address := serve(t, server)
-	for _, command := range []string{"restore", "pause", "resume"} {
+	for _, verb := range []string{"restore", "pause", "resume"} {
 		for _, tc := range []struct {
 			name, want string
 			args       []string
@@ -192,19 +190,19 @@ func TestWhatChangesPodsIsNeverGuessed(t *testing.T) {
 			{"three pods", "name one thing: a POD, TYPE/NAME or TYPE NAME", []string{"a", "b", "c"}},
 			{"a workload without a name", "the name of the deployment is empty", []string{"deployment/"}},
 		} {
-			t.Run(command+" "+tc.name, func(t *testing.T) {
-				code, stdout, stderr := resizectl(t.Context(), append([]string{command, "--server", address}, tc.args...)...)
-				want := "error: " + tc.want + "\nsee \"resizectl " + command + " --help\"\n"
-				if code != exitError || stdout != "" || stderr != want {
+			t.Run(verb+" "+tc.name, func(t *testing.T) {
+				code, stdout, stderr := resizectl(t.Context(), append([]string{verb, "--server", address}, tc.args...)...)
+				want := "error: " + tc.want + "\nsee \"resizectl " + verb + " --help\"\n"
+				if code != command.ExitError || stdout != "" || stderr != want {
 					t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 				}
 			})
 		}
 	}
-	for _, command := range []string{"restore", "pause"} {
+	for _, verb := range []string{"restore", "pause"} {
 		for _, ttl := range []string{"0", "-1h", "1ms"} {
-			if code, _, stderr := resizectl(t.Context(), command, "web", "--for", ttl, "--server", address); code != exitError || !strings.Contains(stderr, "is less than a second; leave it out for no end") {
-				t.Errorf("%s --for %s: exit %d, %s", command, ttl, code, stderr)
+			if code, _, stderr := resizectl(t.Context(), verb, "web", "--for", ttl, "--server", address); code != command.ExitError || !strings.Contains(stderr, "is less than a second; leave it out for no end") {
+				t.Errorf("%s --for %s: exit %d, %s", verb, ttl, code, stderr)
 			}
 		}
 	}
@@ -212,28 +210,6 @@ func TestWhatChangesPodsIsNeverGuessed(t *testing.T) {
 		t.Errorf("the server was asked for %v", written)
 	}
 }
-
-func TestConfirm(t *testing.T) {
-	for answer, want := range map[string]error{
-		"y\n": nil, "Yes\n": nil, " y \n": nil, "y": nil,
-		"n\n": errNotConfirmed, "\n": errNotConfirmed, "": errNotConfirmed, "yess\n": errNotConfirmed,
-	} {
-		var out bytes.Buffer
-		if err := confirm(t.Context(), strings.NewReader(answer), &out, "Really?"); !errors.Is(err, want) || out.String() != "Really? [y/N] " {
-			t.Errorf("%q gives %v, prompt %q", answer, err, &out)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := confirm(ctx, never{}, &bytes.Buffer{}, "Really?"); !errors.Is(err, context.Canceled) {
-		t.Errorf("after Ctrl-C: %v", err)
-	}
-}
-
-// never is a person who does not answer.
-type never struct{}
-
-func (never) Read([]byte) (int, error) { select {} }
 
 // --dry-run is the same everywhere, and takes what it took when it was a switch.
 func TestDryRuns(t *testing.T) {
@@ -243,7 +219,7 @@ func TestDryRuns(t *testing.T) {
 		"--dry-run": true, "--dry-run=server": true, "--dry-run=true": true, "--dry-run=none": false, "--dry-run=false": false,
 	} {
 		code, _, stderr := resizectl(t.Context(), "pause", "web", flag, "--server", address)
-		if asked := server.lastRequest().(*workloadresizerv1.PauseRequest); code != exitOK || asked.GetValidateOnly() != dry {
+		if asked := server.lastRequest().(*workloadresizerv1.PauseRequest); code != command.ExitOK || asked.GetValidateOnly() != dry {
 			t.Errorf("%s: exit %d, %s, a dry run: %v", flag, code, stderr, asked.GetValidateOnly())
 		}
 	}
@@ -263,7 +239,7 @@ func TestHoldsOfANamespace(t *testing.T) {
 	} {
 		code, _, stderr := resizectl(t.Context(), append([]string{"holds", "--server", address}, tc.args...)...)
 		asked := server.lastRequest().(*workloadresizerv1.ListHoldsRequest)
-		if code != exitOK || asked.GetNamespace() != tc.namespace || stderr != tc.wantsStderr {
+		if code != command.ExitOK || asked.GetNamespace() != tc.namespace || stderr != tc.wantsStderr {
 			t.Errorf("%q: exit %d, asked for %q, stderr %q", tc.args, code, asked.GetNamespace(), stderr)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -18,12 +19,12 @@ func TestNames(t *testing.T) {
 		args   []string
 		code   int
 	}{
-		{"ratios.name", []string{"ratios", "list"}, exitOK},
-		{"plans.name", []string{"plan", "-A"}, exitDifferences},
-		{"plan.name", []string{"plan", "api-0"}, exitOK},
-		{"manifest.name", []string{"plan", "-f", manifest}, exitDifferences},
-		{"resizes.name", []string{"resizes", "list", "-A"}, exitOK},
-		{"holds.name", []string{"holds"}, exitOK},
+		{"ratios.name", []string{"ratios", "list"}, command.ExitOK},
+		{"plans.name", []string{"plan", "-A"}, command.ExitDifferences},
+		{"plan.name", []string{"plan", "api-0"}, command.ExitOK},
+		{"manifest.name", []string{"plan", "-f", manifest}, command.ExitDifferences},
+		{"resizes.name", []string{"resizes", "list", "-A"}, command.ExitOK},
+		{"holds.name", []string{"holds"}, command.ExitOK},
 	} {
 		t.Run(filepath.Base(tc.golden), func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append(tc.args, "-o", "name", "--server", address)...)
@@ -34,7 +35,7 @@ func TestNames(t *testing.T) {
 		})
 	}
 	code, stdout, _ := resizectl(t.Context(), "ratios", "get", "n4", "-o", "name", "--server", serve(t, writable()))
-	if code != exitOK || stdout != "nodetype/n4\n" {
+	if code != command.ExitOK || stdout != "nodetype/n4\n" {
 		t.Errorf("exit %d, stdout %q", code, stdout)
 	}
 }

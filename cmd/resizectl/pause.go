@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -16,10 +17,10 @@ type pauseOptions struct {
 	genericiooptions.IOStreams
 	target
 	holdOptions
-	confirmation
+	command.Confirmation
 	server *connection
 	output print.Format
-	dryRun dryRun
+	dryRun command.DryRun
 }
 
 func newPauseCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
@@ -51,8 +52,8 @@ that on.`,
 			if err := o.validate(cmd); err != nil {
 				return err
 			}
-			if o.allNamespaces && !o.dryRun.on() {
-				if err := o.ask(cmd, streams, "Stop resizing every pod of the cluster?"); err != nil {
+			if o.allNamespaces && !o.dryRun.On() {
+				if err := o.Ask(cmd, streams, "Stop resizing every pod of the cluster?"); err != nil {
 					return err
 				}
 			}
@@ -61,22 +62,22 @@ that on.`,
 	}
 	o.addTargetFlags(cmd)
 	o.addHoldFlags(cmd)
-	o.addYesFlag(cmd, "--all-namespaces")
-	o.dryRun.addFlag(cmd, "what would be paused")
-	addOutputFlag(cmd, &o.output)
+	o.AddYesFlag(cmd, "--all-namespaces")
+	o.dryRun.AddFlag(cmd, "what would be paused")
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 
 func (o *pauseOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Pause(ctx, &workloadresizerv1.PauseRequest{
-			Scope: o.scope(), Reason: o.reason, Author: author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.on(),
+			Scope: o.scope(), Reason: o.reason, Author: command.Author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
 		})
 		if err != nil {
 			return err
 		}
 		did := "is paused"
-		if o.dryRun.on() {
+		if o.dryRun.On() {
 			did = "would be paused"
 		}
 		if err := printHold(o.Out, o.output, response.GetHold(), did); err != nil {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -92,10 +93,10 @@ Nothing is changed. The exit code is that of "kubectl diff":
 	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "have the API server asked too, by a dry run of what would be written")
 	o.whatIf.addFlags(cmd)
 	o.manifest.addFlags(cmd)
-	completeFlag(cmd, "node-type", completeNodeTypeFlag(server, true))
-	completeFlag(cmd, "what-if-node-type", completeNodeTypeFlag(server, false))
-	completeFlag(cmd, "what-if-baseline", completeNodeTypeFlag(server, false))
-	addNamingFlag(cmd, &o.output)
+	command.CompleteFlag(cmd, "node-type", completeNodeTypeFlag(server, true))
+	command.CompleteFlag(cmd, "what-if-node-type", completeNodeTypeFlag(server, false))
+	command.CompleteFlag(cmd, "what-if-baseline", completeNodeTypeFlag(server, false))
+	command.AddNamingFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -112,7 +113,7 @@ func (o *planOptions) validate(cmd *cobra.Command) error {
 		return o.manifest.validate(cmd, len(cmd.Flags().Args()) > 0)
 	}
 	if cmd.Flags().Changed("config") {
-		return usageErrorf(cmd, "--config is for a manifest: name that with -f FILE")
+		return command.UsageErrorf(cmd, "--config is for a manifest: name that with -f FILE")
 	}
 	return o.planSelection.validate(cmd)
 }
@@ -138,7 +139,7 @@ func (o *planOptions) runPod(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
-		return errDifferences
+		return command.ErrDifferences
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 		}
 	}
 	if summary.GetResize() > 0 {
-		return errDifferences
+		return command.ErrDifferences
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -30,24 +31,24 @@ func (m *manifestSource) named() bool { return len(m.files) > 0 }
 // validate refuses what chooses among the pods of a cluster.
 func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 	if hasArgs {
-		return usageErrorf(cmd, "name pods or a manifest (-f), not both")
+		return command.UsageErrorf(cmd, "name pods or a manifest (-f), not both")
 	}
 	if slices.Contains(m.files, "") {
-		return usageErrorf(cmd, "the name of the manifest is empty")
+		return command.UsageErrorf(cmd, "the name of the manifest is empty")
 	}
 	if n := slices.Index(m.files, "-"); n >= 0 && slices.Contains(m.files[n+1:], "-") {
-		return usageErrorf(cmd, "standard input (-f -) can be read only once")
+		return command.UsageErrorf(cmd, "standard input (-f -) can be read only once")
 	}
 	for _, flag := range []string{"namespace", "all-namespaces", "selector", "node", "server-side-preview", "what-if-node-type"} {
 		if cmd.Flags().Changed(flag) {
-			return usageErrorf(cmd, "--%s is about pods of the cluster, and those of -f need not be there", flag)
+			return command.UsageErrorf(cmd, "--%s is about pods of the cluster, and those of -f need not be there", flag)
 		}
 	}
 	if cmd.Flags().Changed("config") && m.config == "" {
-		return usageErrorf(cmd, "--config is empty; leave it out to ask a server")
+		return command.UsageErrorf(cmd, "--config is empty; leave it out to ask a server")
 	}
 	if cmd.Flags().Changed("config") && cmd.Flags().Changed("server") {
-		return usageErrorf(cmd, "--config is planned with on this machine, --server is asked: give one of them")
+		return command.UsageErrorf(cmd, "--config is planned with on this machine, --server is asked: give one of them")
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func (o *planOptions) runManifest(ctx context.Context) error {
 	if stopErr := stop(); err == nil {
 		return stopErr
 	}
-	if errors.Is(err, errDifferences) {
+	if errors.Is(err, command.ErrDifferences) {
 		return err
 	}
 	return errors.New(refusedBecause(err))
@@ -88,7 +89,7 @@ func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizer
 	for _, object := range response.GetObjects() {
 		for _, plan := range object.GetPlans() {
 			if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
-				return errDifferences
+				return command.ErrDifferences
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // manifestExtensions are those of the files that are read in a directory.
@@ -19,7 +21,7 @@ func (m *manifestSource) read(ctx context.Context, in io.Reader) (string, error)
 	var documents []string
 	for _, named := range m.files {
 		if named == "-" {
-			text, err := readAll(ctx, in)
+			text, err := command.ReadInput(ctx, in)
 			if err != nil {
 				return "", fmt.Errorf("read the manifest from standard input: %w", err)
 			}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -61,7 +62,7 @@ func TestPlanOfAManifest(t *testing.T) {
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "-f", file, "--server", address}, tc.args...)...)
-			if code != exitDifferences || stderr != tc.stderr {
+			if code != command.ExitDifferences || stderr != tc.stderr {
 				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.stderr)
 			}
 			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
@@ -78,7 +79,7 @@ func TestPlanOfAManifestFromStandardInput(t *testing.T) {
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: bytes.NewBufferString(manifestText), Out: &out, ErrOut: &errOut}
 	// What is left alone everywhere is no difference.
-	if code := run(t.Context(), streams, []string{"plan", "-f", "-", "--server", serve(t, server)}); code != exitOK {
+	if code := run(t.Context(), streams, []string{"plan", "-f", "-", "--server", serve(t, server)}); code != command.ExitOK {
 		t.Errorf("exit %d: %s", code, errOut.String())
 	}
 	asked := &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}
@@ -96,7 +97,7 @@ func TestPlanOfAManifestThatFails(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), "plan", "-f", tc.file, "--server", address)
-			if code != exitError || stdout != "" || stderr != tc.want {
+			if code != command.ExitError || stdout != "" || stderr != tc.want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 			}
 		})
@@ -126,7 +127,7 @@ func TestPlanOfAManifestOffline(t *testing.T) {
 	for _, config := range []string{"config.yaml", "manifests.yaml"} {
 		t.Run("with "+config, func(t *testing.T) {
 			code, stdout, stderr := plan(config)
-			if code != exitDifferences || stderr != manifestNotes || !strings.Contains(started, "baselineNodeType:") || strings.Contains(started, "kind:") || !stopped {
+			if code != command.ExitDifferences || stderr != manifestNotes || !strings.Contains(started, "baselineNodeType:") || strings.Contains(started, "kind:") || !stopped {
 				t.Errorf("exit %d, stopped %v, stderr %q, started with\n%s", code, stopped, stderr, started)
 			}
 			golden(t, "manifest.table", stdout)
@@ -146,7 +147,7 @@ func TestPlanOfAManifestOffline(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			started, stopped = "", false
 			code, stdout, stderr := plan(tc.config)
-			if code != exitError || stdout != "" || stderr != "error: "+tc.want || stopped != (started != "") {
+			if code != command.ExitError || stdout != "" || stderr != "error: "+tc.want || stopped != (started != "") {
 				t.Errorf("exit %d, stopped %v, stdout %q, stderr %q; want %q", code, stopped, stdout, stderr, tc.want)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -35,21 +36,21 @@ func (s *planSelection) addSelectionFlags(cmd *cobra.Command) {
 // empty namespace is the whole cluster.
 func (s *planSelection) complete(cmd *cobra.Command, args []string) error {
 	if s.namespace == "" {
-		return usageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+		return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
 	}
 	for _, name := range []string{"selector", "node", "node-type"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
-			return usageErrorf(cmd, "--%s is empty; leave it out for all pods", name)
+			return command.UsageErrorf(cmd, "--%s is empty; leave it out for all pods", name)
 		}
 	}
-	named, err := parseObject(cmd, args)
+	named, err := command.ParseObject(cmd, args)
 	if err != nil {
 		return err
 	}
-	if named.name != "" && s.allNamespaces {
-		return usageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", strings.ToLower(named.kind))
+	if named.Name != "" && s.allNamespaces {
+		return command.UsageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", strings.ToLower(named.Kind))
 	}
-	s.pod, s.workload = named.pod(), named.workload()
+	s.pod, s.workload = named.Pod(), named.Workload()
 	return nil
 }
 
@@ -57,9 +58,9 @@ func (s *planSelection) complete(cmd *cobra.Command, args []string) error {
 func (s *planSelection) validate(cmd *cobra.Command) error {
 	switch {
 	case s.pod != "" && (s.labels != "" || s.node != "" || len(s.nodeTypes) > 0):
-		return usageErrorf(cmd, "--selector, --node and --node-type choose among pods, and one is named")
+		return command.UsageErrorf(cmd, "--selector, --node and --node-type choose among pods, and one is named")
 	case len(s.nodeTypes) > 1:
-		return usageErrorf(cmd, "several types with --node-type are for a manifest (-f); name one")
+		return command.UsageErrorf(cmd, "several types with --node-type are for a manifest (-f); name one")
 	}
 	return nil
 }

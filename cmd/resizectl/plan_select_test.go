@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -44,7 +45,7 @@ func TestPlanAsksForWhatIsSelected(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, _, stderr := resizectl(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
-			if code == exitError || stderr != "" {
+			if code == command.ExitError || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
@@ -57,7 +58,7 @@ func TestPlanAsksForWhatIsSelected(t *testing.T) {
 func TestPlanSaysWhereItFoundNothing(t *testing.T) {
 	address := serve(t, &scripted{summary: &workloadresizerv1.PlanSummary{}})
 	code, stdout, stderr := resizectl(t.Context(), "plan", "deploy/web", "-l", "app=web", "--node", "node-1", "--node-type", "n4", "--server", address)
-	if want := "no pods found in namespace default of deployment/web with labels app=web on node node-1 on nodes of type n4\n"; code != exitOK || stderr != want {
+	if want := "no pods found in namespace default of deployment/web with labels app=web on node node-1 on nodes of type n4\n"; code != command.ExitOK || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
 }
@@ -88,7 +89,7 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "--server", "127.0.0.1:1"}, tc.args...)...)
-			if want := "error: " + tc.want + help; code != exitError || stdout != "" || stderr != want {
+			if want := "error: " + tc.want + help; code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr\n%swant\n%s", code, stdout, stderr, want)
 			}
 		})
@@ -112,14 +113,14 @@ func TestPlanTotals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "-A", "--server", address}, args...)...)
-			if code != exitDifferences || stderr != "" {
+			if code != command.ExitDifferences || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			golden(t, name, stdout)
 		})
 	}
 	code, stdout, _ := resizectl(t.Context(), "plan", "web-6d4cf56db6-x2x7p", "--color=always", "--server", address)
-	if code != exitDifferences || !strings.Contains(stdout, "\x1b[32m1 → 800m\x1b[0m") {
+	if code != command.ExitDifferences || !strings.Contains(stdout, "\x1b[32m1 → 800m\x1b[0m") {
 		t.Errorf("exit %d, one pod is not coloured:\n%s", code, stdout)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -30,20 +31,20 @@ func TestPlan(t *testing.T) {
 		asked  proto.Message
 		code   int
 	}{
-		{"plan-resize.table", []string{"web-6d4cf56db6-x2x7p"}, ofPod("default", "web-6d4cf56db6-x2x7p"), exitDifferences},
-		{"plan-resize.wide", []string{"web-6d4cf56db6-x2x7p", "-o", "wide"}, ofPod("default", "web-6d4cf56db6-x2x7p"), exitDifferences},
-		{"plan-resize.json", []string{"web-6d4cf56db6-x2x7p", "-o", "json"}, ofPod("default", "web-6d4cf56db6-x2x7p"), exitDifferences},
-		{"plan-resize.yaml", []string{"web-6d4cf56db6-x2x7p", "-o", "yaml"}, ofPod("default", "web-6d4cf56db6-x2x7p"), exitDifferences},
-		{"plan-aligned.table", []string{"api-0"}, ofPod("default", "api-0"), exitOK},
-		{"plan-skip.table", []string{"bare"}, ofPod("default", "bare"), exitOK},
-		{"plan-skip.wide", []string{"-n", "shop", "cart-0", "-o", "wide"}, ofPod("shop", "cart-0"), exitOK},
-		{"plans.table", nil, of("default"), exitDifferences},
-		{"plans.table", []string{"--namespace", "shop"}, of("shop"), exitDifferences},
-		{"plans-all.table", []string{"-A"}, of(""), exitDifferences},
-		{"plans-all.table", []string{"-A", "-n", "shop"}, of(""), exitDifferences},
-		{"plans-all.wide", []string{"-A", "-o", "wide"}, of(""), exitDifferences},
-		{"plans.json", []string{"-A", "-o", "json"}, of(""), exitDifferences},
-		{"plans.yaml", []string{"-A", "-o", "yaml"}, of(""), exitDifferences},
+		{"plan-resize.table", []string{"web-6d4cf56db6-x2x7p"}, ofPod("default", "web-6d4cf56db6-x2x7p"), command.ExitDifferences},
+		{"plan-resize.wide", []string{"web-6d4cf56db6-x2x7p", "-o", "wide"}, ofPod("default", "web-6d4cf56db6-x2x7p"), command.ExitDifferences},
+		{"plan-resize.json", []string{"web-6d4cf56db6-x2x7p", "-o", "json"}, ofPod("default", "web-6d4cf56db6-x2x7p"), command.ExitDifferences},
+		{"plan-resize.yaml", []string{"web-6d4cf56db6-x2x7p", "-o", "yaml"}, ofPod("default", "web-6d4cf56db6-x2x7p"), command.ExitDifferences},
+		{"plan-aligned.table", []string{"api-0"}, ofPod("default", "api-0"), command.ExitOK},
+		{"plan-skip.table", []string{"bare"}, ofPod("default", "bare"), command.ExitOK},
+		{"plan-skip.wide", []string{"-n", "shop", "cart-0", "-o", "wide"}, ofPod("shop", "cart-0"), command.ExitOK},
+		{"plans.table", nil, of("default"), command.ExitDifferences},
+		{"plans.table", []string{"--namespace", "shop"}, of("shop"), command.ExitDifferences},
+		{"plans-all.table", []string{"-A"}, of(""), command.ExitDifferences},
+		{"plans-all.table", []string{"-A", "-n", "shop"}, of(""), command.ExitDifferences},
+		{"plans-all.wide", []string{"-A", "-o", "wide"}, of(""), command.ExitDifferences},
+		{"plans.json", []string{"-A", "-o", "json"}, of(""), command.ExitDifferences},
+		{"plans.yaml", []string{"-A", "-o", "yaml"}, of(""), command.ExitDifferences},
 	} {
 		t.Run(strings.Join(append([]string{"plan"}, tc.args...), " "), func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
@@ -70,7 +71,7 @@ func TestPlanOfNoPods(t *testing.T) {
 		{"plans-none.yaml", "no pods found\n", []string{"-A", "-o", "yaml"}},
 	} {
 		code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
-		if code != exitOK || stderr != tc.stderr {
+		if code != command.ExitOK || stderr != tc.stderr {
 			t.Errorf("%q: exit %d, stderr %q; want %q", tc.args, code, stderr, tc.stderr)
 		}
 		golden(t, tc.golden, stdout)
@@ -111,7 +112,7 @@ func TestPlanStreamThatBreaksOff(t *testing.T) {
 			address := serve(t, tc.server)
 			for _, output := range print.Formats {
 				code, stdout, stderr := resizectl(t.Context(), "plan", "-A", "-o", output, "--server", address)
-				if want := "error: the answer of " + address + " " + tc.stderr; code != exitError || stderr != want {
+				if want := "error: the answer of " + address + " " + tc.stderr; code != command.ExitError || stderr != want {
 					t.Errorf("-o %s: exit %d, stderr %q; want %q", output, code, stderr, want)
 				}
 				switch output {

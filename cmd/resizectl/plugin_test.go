@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // As a plugin of kubectl the program says what people write.
@@ -50,7 +52,7 @@ func TestTheCommandToAcceptIsThatOfThePlugin(t *testing.T) {
 	server := writable()
 	server.scriptedBenchmarks = measured()
 	code := runAs(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", serve(t, server)})
-	if code != exitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload_resizer benchmark accept n4\n") {
+	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload_resizer benchmark accept n4\n") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
 	}
 }

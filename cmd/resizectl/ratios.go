@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -20,7 +21,7 @@ performance divided by the type's own.
 Ratios come from sources, such as the server's configuration. What set, delete and
 rollback change are the overrides, a source of its own.`,
 	}
-	asGroup(cmd)
+	command.Group(cmd)
 	cmd.AddCommand(
 		newRatiosListCommand(streams, server, color),
 		newRatiosGetCommand(streams, server, color),

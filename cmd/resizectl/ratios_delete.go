@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -37,11 +38,11 @@ would get another size, 0 if none would.`,
 
   # Have the configuration decide again
   resizectl ratios delete n4 --reason "the configuration has it now"`,
-		Args:              positional(cobra.ExactArgs(1)),
+		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.nodeType = args[0]; o.nodeType == "" {
-				return usageErrorf(cmd, "the node type is empty")
+				return command.UsageErrorf(cmd, "the node type is empty")
 			}
 			return o.run(cmd, o)
 		},
@@ -65,7 +66,7 @@ func (o *ratiosDeleteOptions) send(ctx context.Context, c *client.Client, valida
 	}
 	return c.Ratios().DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{
 		NodeType: o.nodeType, Etag: etag, AllowMissing: o.ignoreNotFound,
-		ValidateOnly: validateOnly, Reason: o.reason, Author: author(),
+		ValidateOnly: validateOnly, Reason: o.reason, Author: command.Author(),
 	})
 }
 

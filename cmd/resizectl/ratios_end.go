@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // overrideEnd are the flags that say when an override ends by itself.
@@ -22,9 +24,9 @@ func (e *overrideEnd) addFlags(cmd *cobra.Command) {
 func (e *overrideEnd) validate(cmd *cobra.Command) error {
 	switch {
 	case cmd.Flags().Changed("for") && cmd.Flags().Changed("until"):
-		return usageErrorf(cmd, "--for and --until say the same thing: name one")
+		return command.UsageErrorf(cmd, "--for and --until say the same thing: name one")
 	case cmd.Flags().Changed("for") && e.ttl < time.Second:
-		return usageErrorf(cmd, "--for %s is less than a second; --until %s is no end", e.ttl, noEnd)
+		return command.UsageErrorf(cmd, "--for %s is less than a second; --until %s is no end", e.ttl, noEnd)
 	}
 	return nil
 }
@@ -36,7 +38,7 @@ func (e *overrideEnd) at(cmd *cobra.Command) (end *timestamppb.Timestamp, said b
 		return timestamppb.New(time.Now().Add(e.ttl + time.Second - 1).Truncate(time.Second)), true, nil
 	case cmd.Flags().Changed("until"):
 		if end, err = parseUntil(e.until); err != nil {
-			return nil, true, usageErrorf(cmd, "%w", err)
+			return nil, true, command.UsageErrorf(cmd, "%w", err)
 		}
 		return end, true, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -34,16 +35,16 @@ that decides when the first one says nothing any more.`,
 
   # The etag, for a change that must not overwrite another
   resizectl ratios get n4 -o json | jq -r .ratio.etag`,
-		Args:              positional(cobra.ExactArgs(1)),
+		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.nodeType = args[0]; o.nodeType == "" {
-				return usageErrorf(cmd, "the node type is empty")
+				return command.UsageErrorf(cmd, "the node type is empty")
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	addNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.output)
 	return cmd
 }
 

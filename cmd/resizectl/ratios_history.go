@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -45,7 +46,7 @@ change.`,
 
   # Everything that is kept of n4
   resizectl ratios history n4 --limit 0 -o wide`,
-		Args:              positional(cobra.MaximumNArgs(1)),
+		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
@@ -55,18 +56,18 @@ change.`,
 		},
 	}
 	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "how many changes to list at most; 0 for all that are kept")
-	addOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 
 func (o *ratiosHistoryOptions) complete(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if o.nodeType = args[0]; o.nodeType == "" {
-			return usageErrorf(cmd, "the node type is empty; leave it out for all of them")
+			return command.UsageErrorf(cmd, "the node type is empty; leave it out for all of them")
 		}
 	}
 	if o.limit < 0 {
-		return usageErrorf(cmd, "--limit %d is negative; 0 is no limit", o.limit)
+		return command.UsageErrorf(cmd, "--limit %d is negative; 0 is no limit", o.limit)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -45,12 +46,12 @@ the last good state of that source.`,
 
   # Also the rules for some pods
   resizectl ratios list --rules`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case o.watch && o.rules:
-				return usageErrorf(cmd, "--watch shows ratios: leave --rules out")
+				return command.UsageErrorf(cmd, "--watch shows ratios: leave --rules out")
 			case o.watch:
 				w := &ratiosWatchOptions{IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output}
 				return w.run(cmd.Context())
@@ -60,7 +61,7 @@ the last good state of that source.`,
 	}
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "show the rules for some pods, too; json and yaml always have them")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with every change as it comes, as \"resizectl ratios watch\" does")
-	addNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.output)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -20,7 +21,7 @@ func TestRatiosOfSeveralSources(t *testing.T) {
 			"ratios-overridden": {"list"}, "ratios-rules": {"list", "--rules"}, "ratios-get": {"get", "n4"}, "ratios-history": {"history"},
 		} {
 			code, stdout, stderr := resizectl(t.Context(), onRatios(args, "-o", output, "--server", address)...)
-			if code != exitOK || stderr != "" {
+			if code != command.ExitOK || stderr != "" {
 				t.Errorf("%v -o %s: exit %d, stderr %q", args, output, code, stderr)
 			}
 			golden(t, name+"."+output, stdout)
@@ -30,7 +31,7 @@ func TestRatiosOfSeveralSources(t *testing.T) {
 
 func TestRatiosOfAClusterWithoutRules(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "ratios", "list", "--rules", "--server", serve(t, &scripted{ratios: ratios()}))
-	if code != exitOK || stderr != "there are no rules: the same holds for every pod\n" {
+	if code != command.ExitOK || stderr != "there are no rules: the same holds for every pod\n" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	golden(t, "ratios.table", stdout)
@@ -38,7 +39,7 @@ func TestRatiosOfAClusterWithoutRules(t *testing.T) {
 
 func TestRatioOfAnUnknownNodeType(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "ratios", "get", "n5", "--server", serve(t, writable()))
-	if code != exitError || stdout != "" || stderr != "error: no source names node type \"n5\"\n" {
+	if code != command.ExitError || stdout != "" || stderr != "error: no source names node type \"n5\"\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -63,7 +64,7 @@ func TestHistoryIsReadInPages(t *testing.T) {
 			for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[1:] {
 				numbers = append(numbers, strings.Fields(line)[0])
 			}
-			if code != exitOK || stderr != tc.stderr || strings.Join(numbers, " ") != tc.numbers {
+			if code != command.ExitOK || stderr != tc.stderr || strings.Join(numbers, " ") != tc.numbers {
 				t.Errorf("exit %d, changes %v, stderr %q; want %s, %q", code, numbers, stderr, tc.numbers, tc.stderr)
 			}
 			if diff := cmp.Diff(proto.Message(tc.last), server.lastRequest(), protocmp.Transform()); diff != "" {
@@ -75,7 +76,7 @@ func TestHistoryIsReadInPages(t *testing.T) {
 
 func TestHistoryOfNothing(t *testing.T) {
 	code, stdout, stderr := resizectl(t.Context(), "ratios", "history", "n4", "--server", serve(t, &scripted{}))
-	if code != exitOK || stdout != "" || stderr != "nothing was changed, as far back as is kept\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "nothing was changed, as far back as is kept\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -38,20 +39,20 @@ another size, 0 if none would.`,
 
   # Go back
   resizectl ratios rollback --to 12 --reason "n4 was measured wrongly"`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !cmd.Flags().Changed("to"):
-				return usageErrorf(cmd, "name the last change to keep with --to; \"resizectl ratios history\" lists them")
+				return command.UsageErrorf(cmd, "name the last change to keep with --to; \"resizectl ratios history\" lists them")
 			case o.to < 0:
-				return usageErrorf(cmd, "--to %d is negative; 0 is before the first change", o.to)
+				return command.UsageErrorf(cmd, "--to %d is negative; 0 is before the first change", o.to)
 			}
 			return o.run(cmd, o)
 		},
 	}
 	cmd.Flags().Int64Var(&o.to, "to", 0, "number of the last change to keep")
-	completeFlag(cmd, "to", completeChanges(server))
+	command.CompleteFlag(cmd, "to", completeChanges(server))
 	o.addWriteFlags(cmd, "ratios rollback")
 	return cmd
 }
@@ -70,7 +71,7 @@ func (o *ratiosRollbackOptions) read(ctx context.Context, c *client.Client) erro
 
 func (o *ratiosRollbackOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
 	return c.Ratios().RollbackRatios(ctx, &workloadresizerv1.RollbackRatiosRequest{
-		ToChange: o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.reason, Author: author(),
+		ToChange: o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.reason, Author: command.Author(),
 	})
 }
 

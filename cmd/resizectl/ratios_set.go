@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -56,7 +57,7 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
 
   # Have no end any more
   resizectl ratios set n4 --until never`,
-		Args:              positional(cobra.MinimumNArgs(1)),
+		Args:              command.Args(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeNodeTypes(server, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
@@ -79,9 +80,9 @@ func (o *ratiosSetOptions) complete(cmd *cobra.Command, args []string) error {
 	one := len(args) == 1 && !strings.Contains(args[0], "=")
 	switch {
 	case !one && (o.cpu != "" || o.memory != ""):
-		return usageErrorf(cmd, "--cpu and --memory are of one NODE_TYPE, which is named without \"=\"")
+		return command.UsageErrorf(cmd, "--cpu and --memory are of one NODE_TYPE, which is named without \"=\"")
 	case len(args) > 1 && o.etag != "":
-		return usageErrorf(cmd, "an etag is of one node type")
+		return command.UsageErrorf(cmd, "an etag is of one node type")
 	}
 	if err := o.end.validate(cmd); err != nil {
 		return err
@@ -89,12 +90,12 @@ func (o *ratiosSetOptions) complete(cmd *cobra.Command, args []string) error {
 	for _, arg := range args {
 		update, err := o.update(arg, one)
 		if err != nil {
-			return usageErrorf(cmd, "%w", err)
+			return command.UsageErrorf(cmd, "%w", err)
 		}
 		if slices.ContainsFunc(o.updates, func(u *workloadresizerv1.UpdateRatioRequest) bool {
 			return u.GetRatio().GetNodeType() == update.GetRatio().GetNodeType()
 		}) {
-			return usageErrorf(cmd, "%s is named twice", update.GetRatio().GetNodeType())
+			return command.UsageErrorf(cmd, "%s is named twice", update.GetRatio().GetNodeType())
 		}
 		o.updates = append(o.updates, update)
 	}
@@ -115,7 +116,7 @@ func (o *ratiosSetOptions) completeEnd(cmd *cobra.Command) error {
 	case err != nil:
 		return err
 	case !said && len(o.updates[0].GetUpdateMask().GetPaths()) == 0:
-		return usageErrorf(cmd, "say what to set: --cpu, --memory, --for or --until")
+		return command.UsageErrorf(cmd, "say what to set: --cpu, --memory, --for or --until")
 	case !said:
 		return nil
 	}
@@ -144,7 +145,7 @@ func (o *ratiosSetOptions) read(ctx context.Context, c *client.Client) (err erro
 
 func (o *ratiosSetOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
 	return c.Ratios().BatchUpdateRatios(ctx, &workloadresizerv1.BatchUpdateRatiosRequest{
-		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.reason, Author: author(),
+		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.reason, Author: command.Author(),
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 func TestRatiosWritesAskAtATerminal(t *testing.T) {
@@ -16,8 +18,8 @@ func TestRatiosWritesAskAtATerminal(t *testing.T) {
 			asked  int
 			stderr string
 		}{
-			{"y\n", exitOK, 2, "Apply? [y/N] "},
-			{"\n", exitError, 1, "Apply? [y/N] error: not confirmed, so nothing was changed\n"},
+			{"y\n", command.ExitOK, 2, "Apply? [y/N] "},
+			{"\n", command.ExitError, 1, "Apply? [y/N] error: not confirmed, so nothing was changed\n"},
 		} {
 			server := writable()
 			var stdout, stderr bytes.Buffer
@@ -26,7 +28,7 @@ func TestRatiosWritesAskAtATerminal(t *testing.T) {
 			if code != tc.code || !strings.HasSuffix(stderr.String(), tc.stderr) || len(server.written()) != tc.asked {
 				t.Errorf("%q %q: exit %d, the server was asked %d times, stderr\n%s", verb, tc.answer, code, len(server.written()), &stderr)
 			}
-			if (stdout.Len() > 0) != (tc.code == exitOK) {
+			if (stdout.Len() > 0) != (tc.code == command.ExitOK) {
 				t.Errorf("%q %q: stdout %q", verb, tc.answer, &stdout)
 			}
 		}

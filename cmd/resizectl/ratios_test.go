@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -24,7 +25,7 @@ func TestRatiosList(t *testing.T) {
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"ratios", "list", "--server", address}, tc.args...)...)
-			if code != exitOK || stderr != "" {
+			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			golden(t, tc.golden, stdout)
@@ -45,7 +46,7 @@ warning: source benchmark is not healthy: connection refused (it has had no good
 `
 	for _, output := range print.Formats {
 		code, stdout, stderr := resizectl(t.Context(), "ratios", "list", "--server", address, "-o", output)
-		if code != exitOK || stdout == "" || stderr != want {
+		if code != command.ExitOK || stdout == "" || stderr != want {
 			t.Errorf("-o %s: exit %d, stderr\n%s\nwant\n%s", output, code, stderr, want)
 		}
 	}

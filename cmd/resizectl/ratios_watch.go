@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -33,11 +34,11 @@ func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connectio
 
   # The CPU performance of n4 whenever it changes
   resizectl ratios watch -o json | jq 'select(.ratio.nodeType == "n4") | .ratio.cpuPerf'`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	addNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.output)
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -41,7 +42,7 @@ func TestRatiosWatch(t *testing.T) {
 			server := &scripted{}
 			server.watches.next = []scriptedStream[*ratioEvent]{{events: append(present(), changed(), gone())}}
 			code, stdout, stderr := watchUntil(t, tc.seen, append([]string{"ratios", "watch", "--server", serve(t, server)}, tc.args...)...)
-			if code != exitInterrupted || stderr != "" {
+			if code != command.ExitInterrupted || stderr != "" {
 				t.Errorf("exit %d, stderr %q; want 130 and nothing", code, stderr)
 			}
 			golden(t, tc.golden, stdout)

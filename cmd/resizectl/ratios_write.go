@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -38,28 +39,28 @@ type ratioWrite interface {
 // ratioWriteOptions are what the commands that change overrides have in common.
 type ratioWriteOptions struct {
 	genericiooptions.IOStreams
-	confirmation
+	command.Confirmation
 	server *connection
 	color  *print.ColorMode
 	output print.Format
 	reason string
-	dryRun dryRun
+	dryRun command.DryRun
 }
 
 // addWriteFlags adds the flags to a command that is called name.
 func (o *ratioWriteOptions) addWriteFlags(cmd *cobra.Command, name string) {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the history")
-	o.addYesFlag(cmd, name)
-	o.dryRun.addFlag(cmd, "what would change")
-	addOutputFlag(cmd, &o.output)
+	o.AddYesFlag(cmd, name)
+	o.dryRun.AddFlag(cmd, "what would change")
+	command.AddOutputFlag(cmd, &o.output)
 }
 
 // run shows what w would change, asks, and has it changed.
 func (o *ratioWriteOptions) run(cmd *cobra.Command, w ratioWrite) error {
-	if o.dryRun.on() {
+	if o.dryRun.On() {
 		return o.preview(cmd.Context(), w)
 	}
-	if err := o.mustBePossible(cmd, o.IOStreams); err != nil {
+	if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
 		return err
 	}
 	// Each call has a timeout of its own: people may think as long as they like.
@@ -73,7 +74,7 @@ func (o *ratioWriteOptions) run(cmd *cobra.Command, w ratioWrite) error {
 	if err := printWouldBe(o.ErrOut, o.color.Painter(o.ErrOut), w, would, o.output == print.FormatWide); err != nil {
 		return err
 	}
-	if err := o.ask(cmd, o.IOStreams, "Apply?"); err != nil {
+	if err := o.Ask(cmd, o.IOStreams, "Apply?"); err != nil {
 		return err
 	}
 	did, err := o.call(cmd.Context(), w, false)
@@ -83,7 +84,7 @@ func (o *ratioWriteOptions) run(cmd *cobra.Command, w ratioWrite) error {
 	return o.printDone(did)
 }
 
-// preview ends like "kubectl diff": errDifferences tells that pods would change.
+// preview ends like "kubectl diff": ErrDifferences tells that pods would change.
 func (o *ratioWriteOptions) preview(ctx context.Context, w ratioWrite) error {
 	would, err := o.call(ctx, w, true)
 	if err != nil {
@@ -99,7 +100,7 @@ func (o *ratioWriteOptions) preview(ctx context.Context, w ratioWrite) error {
 		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "pods that this concerns")
 	}
 	if err == nil && would.GetImpact().GetTotal().GetPods() > 0 {
-		err = errDifferences
+		err = command.ErrDifferences
 	}
 	return err
 }

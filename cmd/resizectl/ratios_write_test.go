@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -68,7 +69,7 @@ func TestRatiosWrites(t *testing.T) {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			server := writable()
 			code, stdout, stderr := resizectl(t.Context(), onRatios(tc.args, "--server", serve(t, server), "--yes")...)
-			if code != exitOK {
+			if code != command.ExitOK {
 				t.Errorf("exit %d", code)
 			}
 			golden(t, tc.golden+".table", stdout)
@@ -83,7 +84,7 @@ func TestRatiosWrites(t *testing.T) {
 // tried is a request as it is sent first, then that for real.
 func tried(req proto.Message) []proto.Message {
 	fields := req.ProtoReflect().Descriptor().Fields()
-	req.ProtoReflect().Set(fields.ByName("author"), protoreflect.ValueOfString(author()))
+	req.ProtoReflect().Set(fields.ByName("author"), protoreflect.ValueOfString(command.Author()))
 	first := proto.Clone(req)
 	first.ProtoReflect().Set(fields.ByName("validate_only"), protoreflect.ValueOfBool(true))
 	return []proto.Message{first, req}
@@ -93,7 +94,7 @@ func TestRatiosSetForAWhile(t *testing.T) {
 	server := writable()
 	begin := time.Now()
 	code, _, stderr := resizectl(t.Context(), "ratios", "set", "n4=1.2", "--for", "90m", "--yes", "--server", serve(t, server))
-	if code != exitOK {
+	if code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	end := server.lastRequest().(*batch).GetRequests()[0].GetRatio().GetExpireTime().AsTime()
@@ -109,9 +110,9 @@ func TestRatiosDryRun(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2", "c3=1.4"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, output := range print.Formats {
 			server := writable()
-			command := onRatios(args, "-o", output, "--server", serve(t, server), "--dry-run")
-			code, stdout, stderr := resizectl(t.Context(), command...)
-			if code != exitDifferences || stderr != hiddenOfImpact {
+			asked := onRatios(args, "-o", output, "--server", serve(t, server), "--dry-run")
+			code, stdout, stderr := resizectl(t.Context(), asked...)
+			if code != command.ExitDifferences || stderr != hiddenOfImpact {
 				t.Errorf("%q -o %s: exit %d, stderr %q; want 1 and %q", args, output, code, stderr, hiddenOfImpact)
 			}
 			golden(t, "ratios-"+args[0]+"-dry-run."+output, stdout)
@@ -119,8 +120,8 @@ func TestRatiosDryRun(t *testing.T) {
 				t.Errorf("%q: asked %d times", args, n)
 			}
 			server.impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
-			code, stdout, stderr = resizectl(t.Context(), append(command, "--dry-run=server")...)
-			if code != exitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get another size\n") {
+			code, stdout, stderr = resizectl(t.Context(), append(asked, "--dry-run=server")...)
+			if code != command.ExitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get another size\n") {
 				t.Errorf("%q -o %s without an impact: exit %d, stdout %q, stderr %q", args, output, code, stdout, stderr)
 			}
 		}
@@ -131,7 +132,7 @@ func TestRatiosWritesAsDocuments(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, output := range []string{"json", "yaml"} {
 			code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, writable()), "--yes", "-o", output)...)
-			if code != exitOK || !strings.Contains(stderr, "all pods") {
+			if code != command.ExitOK || !strings.Contains(stderr, "all pods") {
 				t.Errorf("%q -o %s: exit %d, stderr %q; want the impact", args, output, code, stderr)
 			}
 			golden(t, "ratios-"+args[0]+"."+output, stdout)
@@ -144,7 +145,7 @@ func TestNothingToChangeIsNotAskedFor(t *testing.T) {
 		server := writable()
 		server.unchanged = true
 		code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, server), "--yes")...)
-		if code != exitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.written()) != 1 {
+		if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.written()) != 1 {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q, asked %d times", args, code, stdout, stderr, len(server.written()))
 		}
 	}
@@ -157,7 +158,7 @@ func TestSomebodyElseWasFaster(t *testing.T) {
 		server := writable()
 		server.refused = withReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 		code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, server), "--yes")...)
-		if code != exitError || stdout != "" || !strings.HasSuffix(stderr, want) {
+		if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q last", args, code, stdout, stderr, want)
 		}
 	}
@@ -201,7 +202,7 @@ func TestRatiosWriteUsage(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"ratios", "--server", address}, tc.args...)...)
 			want := "error: " + tc.want + "\nsee \"resizectl ratios " + tc.args[0] + " --help\"\n"
-			if code != exitError || stdout != "" || stderr != want {
+			if code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 			}
 		})

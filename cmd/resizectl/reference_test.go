@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -40,7 +41,7 @@ func TestReferenceSaysWhatTheCommandsSay(t *testing.T) {
 // describe writes the help of a command and those below it.
 func describe(t *testing.T, b *strings.Builder, cmd *cobra.Command, path []string) {
 	code, help, stderr := resizectl(t.Context(), append(path, "--help")...)
-	if code != exitOK || stderr != "" {
+	if code != command.ExitOK || stderr != "" {
 		t.Fatalf("%s --help: exit %d, %s", cmd.CommandPath(), code, stderr)
 	}
 	fmt.Fprintf(b, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), help)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // refusal is a reason of the server's errors, and its code as the API writes it.
@@ -48,7 +50,7 @@ func TestEveryRefusalIsTheServersOwnText(t *testing.T) {
 			// A call that reads, one that writes, and a stream.
 			for _, args := range [][]string{{"status"}, {"ratios", "set", "n4=1", "--yes"}, {"pause", "-n", "shop"}, {"plan"}, {"resizes", "watch"}} {
 				exit, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
-				if exit != exitError || stdout != "" || !strings.HasPrefix(stderr, "error: ") || !strings.Contains(stderr, says+"\n") || grpcWords.MatchString(stderr) {
+				if exit != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: ") || !strings.Contains(stderr, says+"\n") || grpcWords.MatchString(stderr) {
 					t.Errorf("%q: exit %d, stdout %q, stderr %q", args, exit, stdout, stderr)
 				}
 				if code == codes.PermissionDenied && hints[refused.reason] == "" && stderr != "error: "+says+"\n" {

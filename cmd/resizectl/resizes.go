@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -17,7 +18,7 @@ This is what the cluster itself has: also what was done by another replica of th
 server, or before it was started. What is still to be done is what "resizectl plan"
 shows.`,
 	}
-	asGroup(cmd)
+	command.Group(cmd)
 	cmd.AddCommand(
 		newResizesListCommand(streams, server, color),
 		newResizesGetCommand(streams, server, color),

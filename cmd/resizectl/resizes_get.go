@@ -8,12 +8,13 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 type resizesGetOptions struct {
 	genericiooptions.IOStreams
-	onePod
+	pod    command.Pod
 	server *connection
 	color  *print.ColorMode
 	output print.Format
@@ -32,20 +33,20 @@ func newResizesGetCommand(streams genericiooptions.IOStreams, server *connection
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
+			if err := o.pod.Complete(cmd, args); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	o.addNamespaceFlag(cmd)
-	addOutputFlag(cmd, &o.output)
+	o.pod.AddNamespaceFlag(cmd)
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 
 func (o *resizesGetOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
-		resize, err := c.GetResize(ctx, o.namespace, o.pod)
+		resize, err := c.GetResize(ctx, o.pod.Namespace, o.pod.Name)
 		if err != nil {
 			return err
 		}

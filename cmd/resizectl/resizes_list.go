@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -38,7 +39,7 @@ the cluster.
 
   # Which nodes cannot give what their pods ask for?
   resizectl resizes list -A --state deferred,infeasible,failed -o wide`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			request, err := o.request(cmd)
@@ -56,13 +57,13 @@ the cluster.
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	addStateFlag(cmd, &o.states)
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with what is done as it happens, as \"resizectl resizes watch\" does")
-	addNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.output)
 	return cmd
 }
 
 func (o *resizesListOptions) request(cmd *cobra.Command) (*workloadresizerv1.ListResizesRequest, error) {
 	if o.namespace == "" {
-		return nil, usageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+		return nil, command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
 	}
 	states, err := parseStates(cmd, o.states)
 	if err != nil {
@@ -77,7 +78,7 @@ func (o *resizesListOptions) request(cmd *cobra.Command) (*workloadresizerv1.Lis
 
 func (o *resizesListOptions) runWatch(cmd *cobra.Command) error {
 	if o.labels != "" || len(o.states) > 0 {
-		return usageErrorf(cmd, "--watch shows every pod that is sized: leave --selector and --state out")
+		return command.UsageErrorf(cmd, "--watch shows every pod that is sized: leave --selector and --state out")
 	}
 	w := &resizesWatchOptions{
 		IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output,

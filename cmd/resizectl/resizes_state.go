@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -44,7 +45,7 @@ func stateText(state workloadresizerv1.ResizeState) print.Cell {
 
 func addStateFlag(cmd *cobra.Command, states *[]string) {
 	cmd.Flags().StringSliceVar(states, "state", nil, "only pods in these states, of "+strings.Join(stateNames(), ", "))
-	completeFlag(cmd, "state", cobra.FixedCompletions(stateNames(), cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteFlag(cmd, "state", cobra.FixedCompletions(stateNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func parseStates(cmd *cobra.Command, names []string) ([]workloadresizerv1.ResizeState, error) {
@@ -57,7 +58,7 @@ next:
 				continue next
 			}
 		}
-		return nil, usageErrorf(cmd, "--state %q must be one of %s", name, strings.Join(stateNames(), ", "))
+		return nil, command.UsageErrorf(cmd, "--state %q must be one of %s", name, strings.Join(stateNames(), ", "))
 	}
 	return states, nil
 }

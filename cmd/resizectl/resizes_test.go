@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -44,7 +45,7 @@ func TestResizes(t *testing.T) {
 	} {
 		t.Run(strings.Join(append([]string{"resizes"}, tc.args...), " "), func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "--server", address}, tc.args...)...)
-			if code != exitOK || stderr != "" {
+			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
@@ -66,12 +67,12 @@ func TestNoResizes(t *testing.T) {
 		{"no such pods found that were sized in namespace shop\n", []string{"-n", "shop", "-l", "app=web"}},
 	} {
 		code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "list", "--server", address}, tc.args...)...)
-		if code != exitOK || stdout != "" || stderr != tc.stderr {
+		if code != command.ExitOK || stdout != "" || stderr != tc.stderr {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", tc.args, code, stdout, stderr)
 		}
 	}
 	code, stdout, stderr := resizectl(t.Context(), "resizes", "get", "web", "--server", address)
-	if code != exitError || stdout != "" || stderr != "error: there is no pod default/web\n" {
+	if code != command.ExitError || stdout != "" || stderr != "error: there is no pod default/web\n" {
 		t.Errorf("get: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -95,14 +96,14 @@ func TestResizesOfPartOfAPod(t *testing.T) {
 		{"resize-part.table", "", []string{"get", "api-0"}},
 	} {
 		code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "--server", address}, tc.args...)...)
-		if code != exitOK || stderr != tc.stderr {
+		if code != command.ExitOK || stderr != tc.stderr {
 			t.Errorf("%q: exit %d, stderr %q", tc.args, code, stderr)
 		}
 		golden(t, tc.golden, stdout)
 	}
 	server.resizing.refused = map[string]error{"PreviewPod": withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")}
 	code, stdout, stderr := resizectl(t.Context(), "resizes", "get", "api-0", "--server", address)
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "\npartly sized, and why cannot be told: ann may not preview plans.\n") {
+	if code != command.ExitOK || stderr != "" || !strings.HasSuffix(stdout, "\npartly sized, and why cannot be told: ann may not preview plans.\n") {
 		t.Errorf("without the right: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -136,7 +137,7 @@ func TestWatchResizes(t *testing.T) {
 				{watchedResizes(), withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
 			}
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "watch", "--server", serve(t, server)}, tc.args...)...)
-			if code != exitError || !strings.HasSuffix(stderr, " no more\n") {
+			if code != command.ExitError || !strings.HasSuffix(stderr, " no more\n") {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			if diff := cmp.Diff(&workloadresizerv1.WatchResizesRequest{Namespace: tc.asked}, server.lastRequest(), protocmp.Transform()); diff != "" {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -35,18 +36,18 @@ func newResizesWatchCommand(streams genericiooptions.IOStreams, server *connecti
 
   # Have a program told of nodes that have no room
   resizectl resizes watch -A -o json | jq -c 'select(.resize.state == "RESIZE_STATE_DEFERRED")'`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.namespace == "" {
-				return usageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+				return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods of every namespace, whatever --namespace says")
-	addNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.output)
 	return cmd
 }
 

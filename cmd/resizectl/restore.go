@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -17,11 +18,11 @@ type restoreOptions struct {
 	genericiooptions.IOStreams
 	target
 	holdOptions
-	confirmation
+	command.Confirmation
 	server *connection
 	color  *print.ColorMode
 	output print.Format
-	dryRun dryRun
+	dryRun command.DryRun
 	wait   bool
 }
 
@@ -66,8 +67,8 @@ are restored. The exit code is
 			if err := o.validate(cmd); err != nil {
 				return err
 			}
-			if o.allNamespaces && !o.dryRun.on() {
-				if err := o.ask(cmd, streams, "Restore every pod of the cluster?"); err != nil {
+			if o.allNamespaces && !o.dryRun.On() {
+				if err := o.Ask(cmd, streams, "Restore every pod of the cluster?"); err != nil {
 					return err
 				}
 			}
@@ -76,17 +77,17 @@ are restored. The exit code is
 	}
 	o.addTargetFlags(cmd)
 	o.addHoldFlags(cmd)
-	o.addYesFlag(cmd, "--all-namespaces")
-	o.dryRun.addFlag(cmd, "what would be restored")
+	o.AddYesFlag(cmd, "--all-namespaces")
+	o.dryRun.AddFlag(cmd, "what would be restored")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until nothing is left to restore, up to --timeout")
-	addOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 
 func (o *restoreOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Restore(ctx, &workloadresizerv1.RestoreRequest{
-			Scope: o.scope(), Reason: o.reason, Author: author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.on(),
+			Scope: o.scope(), Reason: o.reason, Author: command.Author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
 		})
 		if err != nil {
 			return err
@@ -95,7 +96,7 @@ func (o *restoreOptions) run(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case o.dryRun.on():
+		case o.dryRun.On():
 			return o.show(ctx, c)
 		case !o.wait:
 			return printHold(o.Out, o.output, response.GetHold(), "is going to be restored")
@@ -123,7 +124,7 @@ func (o *restoreOptions) show(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	if plans.left() > 0 {
-		return errDifferences
+		return command.ErrDifferences
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func (o *restoreOptions) finish(plans *scopePlans, done bool) error {
 		}
 	}
 	if failed {
-		return errNotRestored
+		return command.ErrNotRestored
 	}
 	return nil
 }

@@ -35,15 +35,15 @@ func (p *scopePlans) left() int {
 }
 
 func (o *restoreOptions) preview(ctx context.Context, c *client.Client) (*scopePlans, error) {
-	if o.pod() != "" {
-		plan, err := c.PreviewPod(ctx, o.namespace, o.pod(), client.AsRestored())
+	if o.Pod() != "" {
+		plan, err := c.PreviewPod(ctx, o.namespace, o.Pod(), client.AsRestored())
 		return &scopePlans{plans: []*workloadresizerv1.Plan{plan}}, err
 	}
 	namespace := o.namespace
 	if o.allNamespaces {
 		namespace = ""
 	}
-	stream := c.PreviewPlans(ctx, namespace, client.AsRestored(), client.OfWorkload(o.workload()))
+	stream := c.PreviewPlans(ctx, namespace, client.AsRestored(), client.OfWorkload(o.Workload()))
 	all := &scopePlans{}
 	for plan, err := range stream.All() {
 		if err != nil {
@@ -75,7 +75,7 @@ func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *work
 		switch {
 		case err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return last, nil
-		case o.pod() != "" && status.Code(err) == codes.NotFound:
+		case o.Pod() != "" && status.Code(err) == codes.NotFound:
 			return nil, errGone
 		case err != nil:
 			return nil, err

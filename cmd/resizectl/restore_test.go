@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -63,30 +64,30 @@ func TestRestore(t *testing.T) {
 		asked  *workloadresizerv1.RestoreRequest
 	}{
 		{"a pod, until it is done", restoring(2), []string{web().GetPod()},
-			"restore-pod.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: pod}},
+			"restore-pod.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod}},
 		{"a namespace, until it is done", restoring(3, asCreated()), []string{"-n", "default", "--reason", "too slow"},
-			"restore-namespace.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default"}, Reason: "too slow"}},
+			"restore-namespace.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default"}, Reason: "too slow"}},
 		{"every pod, for a time", restoring(1), []string{"-A", "--yes", "--for", "1h", "-o", "json"},
-			"restore-all.json", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: everything, Ttl: durationpb.New(time.Hour)}},
+			"restore-all.json", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: everything, Ttl: durationpb.New(time.Hour)}},
 		{"what cannot be restored is listed", restoring(1, asCreated(), unsteady()), []string{"-A", "--yes"},
-			"restore-veto.table", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything}},
+			"restore-veto.table", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything}},
 		{"what is not done in time is listed", restoring(ever), []string{web().GetPod(), "--timeout", "2s"},
-			"restore-late.table", "not restored: default/web-6d4cf56db6-x2x7p: it is not done yet: BoundsClamped: the cpu request of proxy is 50m, the least that is configured, instead of 48m\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: pod}},
+			"restore-late.table", "not restored: default/web-6d4cf56db6-x2x7p: it is not done yet: BoundsClamped: the cpu request of proxy is 50m, the least that is configured, instead of 48m\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: pod}},
 		{"without waiting", restoring(ever), []string{web().GetPod(), "--wait=false", "--for", "1h"},
-			"restore-no-wait.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: pod, Ttl: durationpb.New(time.Hour)}},
+			"restore-no-wait.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod, Ttl: durationpb.New(time.Hour)}},
 		{"a dry run shows what would be restored", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
-			"restore-dry-run.table", "", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
+			"restore-dry-run.table", "", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
 		{"a dry run of what is restored", restoring(1, asCreated()), []string{"-A", "--dry-run"},
-			"restore-dry-run-none.table", "", exitOK, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
+			"restore-dry-run-none.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
 		{"a dry run lists what cannot be restored", restoring(ever, unsteady()), []string{"-A", "--dry-run", "-o", "yaml"},
-			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", exitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
+			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"restore", "--server", serve(t, tc.server)}, tc.args...)...)
 			if code != tc.code || stderr != tc.stderr {
 				t.Errorf("exit %d, want %d; stderr %q, want %q", code, tc.code, stderr, tc.stderr)
 			}
-			tc.asked.Author = author()
+			tc.asked.Author = command.Author()
 			if diff := cmp.Diff([]proto.Message{tc.asked}, tc.server.written(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
@@ -109,11 +110,11 @@ func TestRestore(t *testing.T) {
 func TestRestoreOfAWorkload(t *testing.T) {
 	server := restoring(1)
 	code, _, stderr := resizectl(t.Context(), "restore", "deploy/web", "-n", "shop", "--server", serve(t, server))
-	if code != exitOK || stderr != "" {
+	if code != command.ExitOK || stderr != "" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
-	stored := []proto.Message{&workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: web}, Author: author()}}
+	stored := []proto.Message{&workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: web}, Author: command.Author()}}
 	if diff := cmp.Diff(stored, server.written(), protocmp.Transform()); diff != "" {
 		t.Errorf("restored something else (-want +got):\n%s", diff)
 	}
@@ -128,7 +129,7 @@ func TestRestoreOfAPodThatIsReplaced(t *testing.T) {
 	other := web()
 	other.Uid = "another"
 	code, stdout, stderr := resizectl(t.Context(), "restore", other.GetPod(), "--server", serve(t, &scripted{plans: []*workloadresizerv1.Plan{other}}))
-	if code != exitError || stdout != "" || !strings.Contains(stderr, "error: pod default/"+other.GetPod()+" was replaced by another of its name") {
+	if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "error: pod default/"+other.GetPod()+" was replaced by another of its name") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -145,7 +146,7 @@ func TestRestoreOfAPodThatIsDeletedMeanwhile(t *testing.T) {
 			}
 		}
 		code, stdout, stderr := resizectl(t.Context(), "restore", web().GetPod(), "--server", serve(t, server))
-		if code != exitOK || stdout != "" || stderr != "pod default/"+web().GetPod()+" is gone, so nothing is left to restore\n" {
+		if code != command.ExitOK || stdout != "" || stderr != "pod default/"+web().GetPod()+" is gone, so nothing is left to restore\n" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
 	}
@@ -161,7 +162,7 @@ func TestRestoreThatIsNotWaitedFor(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := resizectl(ctx, "restore", "-n", "shop", "--server", serve(t, server))
-	if code != exitInterrupted || stdout != "" || stderr != "the server goes on restoring: namespace shop\n" {
+	if code != command.ExitInterrupted || stdout != "" || stderr != "the server goes on restoring: namespace shop\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

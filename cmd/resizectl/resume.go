@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -15,10 +16,10 @@ import (
 type resumeOptions struct {
 	genericiooptions.IOStreams
 	target
-	confirmation
+	command.Confirmation
 	server *connection
 	output print.Format
-	dryRun dryRun
+	dryRun command.DryRun
 	kind   string
 	nested bool
 	reason string
@@ -61,10 +62,10 @@ cannot be resumed by itself.`,
 				return err
 			}
 			if _, ok := kinds[o.kind]; !ok || cmd.Flags().Changed("kind") && o.kind == "" {
-				return usageErrorf(cmd, "--kind must be restore or pause, not %q", o.kind)
+				return command.UsageErrorf(cmd, "--kind must be restore or pause, not %q", o.kind)
 			}
-			if o.allNamespaces && !o.dryRun.on() {
-				if err := o.ask(cmd, streams, o.question()); err != nil {
+			if o.allNamespaces && !o.dryRun.On() {
+				if err := o.Ask(cmd, streams, o.question()); err != nil {
 					return err
 				}
 			}
@@ -72,13 +73,13 @@ cannot be resumed by itself.`,
 		},
 	}
 	o.addTargetFlags(cmd)
-	o.addYesFlag(cmd, "--all-namespaces")
+	o.AddYesFlag(cmd, "--all-namespaces")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the server's log")
 	cmd.Flags().StringVar(&o.kind, "kind", "", "end only this kind: restore or pause")
 	cmd.Flags().BoolVar(&o.nested, "nested", false, "end what was said of namespaces, workloads and pods inside, too")
-	completeFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause"}, cobra.ShellCompDirectiveNoFileComp))
-	o.dryRun.addFlag(cmd, "what would end")
-	addOutputFlag(cmd, &o.output)
+	command.CompleteFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause"}, cobra.ShellCompDirectiveNoFileComp))
+	o.dryRun.AddFlag(cmd, "what would end")
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 
@@ -97,8 +98,8 @@ func (o *resumeOptions) question() string {
 func (o *resumeOptions) run(ctx context.Context) error {
 	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Resume(ctx, &workloadresizerv1.ResumeRequest{
-			Scope: o.scope(), Kind: kinds[o.kind], IncludeNested: o.nested, ValidateOnly: o.dryRun.on(),
-			Reason: o.reason, Author: author(),
+			Scope: o.scope(), Kind: kinds[o.kind], IncludeNested: o.nested, ValidateOnly: o.dryRun.On(),
+			Reason: o.reason, Author: command.Author(),
 		})
 		if err != nil {
 			return err
@@ -151,7 +152,7 @@ func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error 
 		return print.Document(o.Out, o.output, response)
 	}
 	did := "has ended"
-	if o.dryRun.on() {
+	if o.dryRun.On() {
 		did = "would end"
 	}
 	for _, hold := range response.GetReleased() {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -74,7 +75,7 @@ func runAs(ctx context.Context, program string, streams genericiooptions.IOStrea
 	if plugin && err != nil {
 		err = pluginError{err}
 	}
-	return report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), err)
+	return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), err)
 }
 
 func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, plugin bool) *cobra.Command {
@@ -90,11 +91,11 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageErrorf(cmd, "%w", err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return command.UsageErrorf(cmd, "%w", err) })
 
 	server := newConnection(root.PersistentFlags(), versionText(), plugin)
-	addColorFlag(root, color)
-	asGroup(root)
+	command.AddColorFlag(root, color)
+	command.Group(root)
 	section(root, "ratios", "Ratios of node types:",
 		newRatiosCommand(streams, server, color),
 		newBenchmarkCommand(streams, server, color),

@@ -7,6 +7,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -31,11 +32,11 @@ The exit code is 0 if the server answers, whatever it says.`,
 
   # Why are pods left alone, in numbers?
   resizectl status -o json | jq '.pods[] | select(.decision == "DECISION_SKIP")'`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	addOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.output)
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -46,7 +47,7 @@ func TestStatus(t *testing.T) {
 			server := &scripted{}
 			server.resizing.status = tc.status
 			code, stdout, stderr := resizectl(t.Context(), append([]string{"status", "--server", serve(t, server)}, tc.args...)...)
-			if code != exitOK || stderr != "" {
+			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			golden(t, tc.golden, stdout)
@@ -57,7 +58,7 @@ func TestStatus(t *testing.T) {
 func TestStatusThatIsRefused(t *testing.T) {
 	server := &scripted{err: withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
 	code, stdout, stderr := resizectl(t.Context(), "status", "--server", serve(t, server), "--color=always")
-	if code != exitError || stdout != "" {
+	if code != command.ExitError || stdout != "" {
 		t.Errorf("exit %d, stdout %q", code, stdout)
 	}
 	golden(t, "status-refused.color", stderr)

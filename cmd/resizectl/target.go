@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -12,7 +13,7 @@ const targetUse = "POD | TYPE/NAME | -n NAMESPACE | -A"
 // target says which pods a command changes: a pod, those of a workload, of a
 // namespace or of the cluster. Unlike that of plan, it is never guessed.
 type target struct {
-	object
+	command.Object
 	namespace     string
 	allNamespaces bool
 }
@@ -28,14 +29,14 @@ func (t *target) complete(cmd *cobra.Command, args []string) error {
 	named := cmd.Flags().Changed("namespace")
 	switch {
 	case t.namespace == "":
-		return usageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+		return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
 	case t.allNamespaces && (len(args) > 0 || named):
-		return usageErrorf(cmd, "--all-namespaces is every pod: name it alone, or a pod or --namespace instead")
+		return command.UsageErrorf(cmd, "--all-namespaces is every pod: name it alone, or a pod or --namespace instead")
 	case len(args) == 0 && !named && !t.allNamespaces:
-		return usageErrorf(cmd, "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)")
+		return command.UsageErrorf(cmd, "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)")
 	}
 	var err error
-	t.object, err = parseObject(cmd, args)
+	t.Object, err = command.ParseObject(cmd, args)
 	return err
 }
 
@@ -44,5 +45,5 @@ func (t *target) scope() *workloadresizerv1.HoldScope {
 	if t.allNamespaces {
 		return &workloadresizerv1.HoldScope{AllNamespaces: true}
 	}
-	return &workloadresizerv1.HoldScope{Namespace: t.namespace, Pod: t.pod(), Workload: t.workload()}
+	return &workloadresizerv1.HoldScope{Namespace: t.namespace, Pod: t.Pod(), Workload: t.Workload()}
 }

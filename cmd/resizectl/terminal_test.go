@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -100,7 +101,7 @@ func TestColorsAreForTerminals(t *testing.T) {
 			}
 			screen := openTerminal(t)
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: screen.File, ErrOut: &bytes.Buffer{}}
-			if code := run(t.Context(), streams, append([]string{"plan", "-A", "--server", address}, tc.args...)); code != exitDifferences {
+			if code := run(t.Context(), streams, append([]string{"plan", "-A", "--server", address}, tc.args...)); code != command.ExitDifferences {
 				t.Fatalf("exit %d", code)
 			}
 			if shown := screen.shown(t); strings.Contains(shown, "\x1b") != tc.want || !strings.Contains(shown, "1 → 800m") {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -48,7 +49,7 @@ func TestUsageErrors(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), tc.args...)
-			if code != exitError || stdout != "" || stderr != "error: "+tc.want {
+			if code != command.ExitError || stdout != "" || stderr != "error: "+tc.want {
 				t.Errorf("exit %d, stdout %q, stderr\n%s\nwant\nerror: %s", code, stdout, stderr, tc.want)
 			}
 		})
@@ -63,9 +64,9 @@ func TestServerAddress(t *testing.T) {
 		args           []string
 		want           int
 	}{
-		{"from the environment", address, nil, exitOK},
-		{"the flag wins", "127.0.0.1:1", []string{"--server", address}, exitOK},
-		{"the flag wins even if it is wrong", address, []string{"--server", nobody(t)}, exitError},
+		{"from the environment", address, nil, command.ExitOK},
+		{"the flag wins", "127.0.0.1:1", []string{"--server", address}, command.ExitOK},
+		{"the flag wins even if it is wrong", address, []string{"--server", nobody(t)}, command.ExitError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(serverVariable, tc.variable)
@@ -84,7 +85,7 @@ func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
 		{[]string{"help", "plan"}, []string{"plan", "--help"}},
 	} {
 		code, stdout, stderr := resizectl(t.Context(), tc.ask...)
-		if _, want, _ := resizectl(t.Context(), tc.alike...); code != exitOK || stderr != "" || stdout != want || stdout == "" {
+		if _, want, _ := resizectl(t.Context(), tc.alike...); code != command.ExitOK || stderr != "" || stdout != want || stdout == "" {
 			t.Errorf("%q: exit %d, stderr %q, stdout\n%s", tc.ask, code, stderr, stdout)
 		}
 	}
@@ -92,7 +93,7 @@ func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if code, stdout, stderr := resizectl(t.Context(), "completion", shell); code != exitOK || stdout == "" || stderr != "" {
+		if code, stdout, stderr := resizectl(t.Context(), "completion", shell); code != command.ExitOK || stdout == "" || stderr != "" {
 			t.Errorf("%s: exit %d, %d bytes, stderr %q", shell, code, len(stdout), stderr)
 		}
 	}

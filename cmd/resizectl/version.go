@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -56,17 +57,17 @@ as --timeout says, and with --client. That is no error.`,
 
   # Which one runs in the cluster?
   resizectl version --context production -o json | jq -r .serverVersion`,
-		Args:              positional(cobra.NoArgs),
+		Args:              command.Args(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.output != "" && o.output != string(print.FormatJSON) && o.output != string(print.FormatYAML) {
-				return usageErrorf(cmd, "--output must be json or yaml, not %q", o.output)
+				return command.UsageErrorf(cmd, "--output must be json or yaml, not %q", o.output)
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "output format, json or yaml instead of lines for people")
-	completeFlag(cmd, "output", cobra.FixedCompletions([]string{string(print.FormatJSON), string(print.FormatYAML)}, cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteFlag(cmd, "output", cobra.FixedCompletions([]string{string(print.FormatJSON), string(print.FormatYAML)}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&o.client, "client", false, "print only the version of resizectl, and ask no server")
 	return cmd
 }

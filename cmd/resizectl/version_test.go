@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -30,7 +31,7 @@ func TestVersion(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := resizectl(t.Context(), tc.args...)
-			if code != exitOK || stdout != tc.want || stderr != "" {
+			if code != command.ExitOK || stdout != tc.want || stderr != "" {
 				t.Errorf("exit %d, stderr %q, stdout\n%s\nwant\n%s", code, stderr, stdout, tc.want)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -77,7 +78,7 @@ func TestWatchesGoOn(t *testing.T) {
 			server := &scripted{}
 			server.watches.next = tc.streams
 			code, stdout, stderr := watchUntil(t, "deleted", "ratios", "watch", "--server", serve(t, server))
-			if code != exitInterrupted || stderr != tc.stderr || strings.Count(stdout, "EVENT") != 1 || strings.Count(stdout, "c3 ") != tc.rows {
+			if code != command.ExitInterrupted || stderr != tc.stderr || strings.Count(stdout, "EVENT") != 1 || strings.Count(stdout, "c3 ") != tc.rows {
 				t.Errorf("exit %d, stderr %q, want %q; stdout\n%s", code, stderr, tc.stderr, stdout)
 			}
 			if got := server.watches.tokens(); !slices.Equal(got, tc.tokens) {
@@ -94,7 +95,7 @@ func TestWatchesThatBeginAnewSaySoWhateverTheOutput(t *testing.T) {
 		server := &scripted{}
 		server.watches.next = []scriptedStream[*ratioEvent]{{present()[:1], withReason(t, codes.Unavailable, "SHUTTING_DOWN", "closing")}, {present(), nil}}
 		code, stdout, stderr := watchUntil(t, "t3", "ratios", "watch", "-o", output, "--server", serve(t, server))
-		if code != exitInterrupted || !strings.Contains(stderr, "the present state follows") || strings.Count(stdout, "ADDED") != 3 {
+		if code != command.ExitInterrupted || !strings.Contains(stderr, "the present state follows") || strings.Count(stdout, "ADDED") != 3 {
 			t.Errorf("-o %s: exit %d, stderr %q, stdout\n%s", output, code, stderr, stdout)
 		}
 	}
@@ -113,7 +114,7 @@ func TestWatchesEndWhereTheyCannotGoOn(t *testing.T) {
 			// Reads are tried four times.
 			server.watches.next = slices.Repeat(tc.streams, 4)
 			code, _, stderr := resizectl(t.Context(), "ratios", "watch", "--server", serve(t, server))
-			if code != exitError || stderr != "error: not now\n" {
+			if code != command.ExitError || stderr != "error: not now\n" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 		})
@@ -126,7 +127,7 @@ func TestWatchesToAFullDisk(t *testing.T) {
 		server.watches.next = []scriptedStream[*ratioEvent]{{events: present()}}
 		var stderr bytes.Buffer
 		code := run(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: full{}, ErrOut: &stderr}, []string{"ratios", "watch", "--server", serve(t, server), "-o", output})
-		if code != exitError || !strings.Contains(stderr.String(), "no space left on device") {
+		if code != command.ExitError || !strings.Contains(stderr.String(), "no space left on device") {
 			t.Errorf("-o %s: exit %d, stderr %q", output, code, &stderr)
 		}
 	}
@@ -135,7 +136,7 @@ func TestWatchesToAFullDisk(t *testing.T) {
 func TestWatchesEndByInterrupt(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		if code, _, stderr := resizectl(ctx, what, "watch", "--server", serve(t, &scripted{hang: true, asked: cancel})); code != exitInterrupted || stderr != "" {
+		if code, _, stderr := resizectl(ctx, what, "watch", "--server", serve(t, &scripted{hang: true, asked: cancel})); code != command.ExitInterrupted || stderr != "" {
 			t.Errorf("%s: exit %d, stderr %q", what, code, stderr)
 		}
 	}
@@ -145,7 +146,7 @@ func TestWatchesEndWhenTimeoutSays(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
 		address := serve(t, &scripted{hang: true})
 		code, _, stderr := resizectl(t.Context(), what, "watch", "--timeout", "10ms", "--server", address)
-		if want := "error: no complete answer from " + address + " within 10ms\nallow more time with --timeout (0 for no limit)\n"; code != exitError || stderr != want {
+		if want := "error: no complete answer from " + address + " within 10ms\nallow more time with --timeout (0 for no limit)\n"; code != command.ExitError || stderr != want {
 			t.Errorf("%s: exit %d, stderr %q, want %q", what, code, stderr, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -51,7 +52,7 @@ func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) 
 	for _, text := range w.ratios {
 		ratio, err := parseWhatIfRatio(text)
 		if err != nil {
-			return nil, usageErrorf(cmd, "--what-if-ratio %q: %w", text, err)
+			return nil, command.UsageErrorf(cmd, "--what-if-ratio %q: %w", text, err)
 		}
 		m.Ratios = append(m.Ratios, ratio)
 	}
@@ -60,7 +61,7 @@ func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) 
 			continue
 		}
 		if _, err := resource.ParseQuantity(*bound.value); err != nil {
-			return nil, usageErrorf(cmd, "--%s %q is not a quantity, such as 50m or 64Mi", bound.flag, *bound.value)
+			return nil, command.UsageErrorf(cmd, "--%s %q is not a quantity, such as 50m or 64Mi", bound.flag, *bound.value)
 		}
 	}
 	cpu, memory := rangeOf(w.minCPU, w.maxCPU), rangeOf(w.minMemory, w.maxMemory)

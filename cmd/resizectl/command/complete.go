@@ -1,9 +1,9 @@
-package main
+package command
 
 import "github.com/spf13/cobra"
 
-// completeFlag sets how the value of a flag of cmd is completed.
-func completeFlag(cmd *cobra.Command, name string, complete cobra.CompletionFunc) {
+// CompleteFlag sets how the value of a flag of cmd is completed.
+func CompleteFlag(cmd *cobra.Command, name string, complete cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
 		panic(err) // There is no such flag, or it was said twice.
 	}

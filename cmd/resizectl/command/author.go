@@ -1,9 +1,9 @@
-package main
+package command
 
 import "os/user"
 
-// author is who runs this, for those who list the holds.
-func author() string {
+// Author is who runs this, for those who list the holds.
+func Author() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}

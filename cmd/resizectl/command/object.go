@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"slices"
@@ -37,9 +37,9 @@ func parseKind(cmd *cobra.Command, typ string) (string, error) {
 	kind, known := kindOf(name)
 	switch {
 	case kind == "":
-		return "", usageErrorf(cmd, "there is no type %q: it is %s", typ, aType())
+		return "", UsageErrorf(cmd, "there is no type %q: it is %s", typ, aType())
 	case group != "" && strings.TrimPrefix(group, "v1.") != known:
-		return "", usageErrorf(cmd, "type %q names a group, and workloads are told by kind and name, whatever their group: write %s", typ, kind)
+		return "", UsageErrorf(cmd, "type %q names a group, and workloads are told by kind and name, whatever their group: write %s", typ, kind)
 	}
 	return kind, nil
 }
@@ -58,13 +58,13 @@ func kindOf(name string) (kind, group string) {
 	return "", ""
 }
 
-// object is a pod, or a workload with its pods. Without a name it is neither.
-type object struct{ kind, name string }
+// Object is a pod, or a workload with its pods. Without a name it is neither.
+type Object struct{ Kind, Name string }
 
-// parseObject takes kubectl's forms: POD, TYPE/NAME and TYPE NAME.
-func parseObject(cmd *cobra.Command, args []string) (object, error) {
+// ParseObject takes kubectl's forms: POD, TYPE/NAME and TYPE NAME.
+func ParseObject(cmd *cobra.Command, args []string) (Object, error) {
 	if len(args) == 0 {
-		return object{}, nil
+		return Object{}, nil
 	}
 	typ, name, typed := strings.Cut(args[0], "/")
 	switch {
@@ -73,19 +73,19 @@ func parseObject(cmd *cobra.Command, args []string) (object, error) {
 	case len(args) == 2 && !typed:
 		name = args[1]
 		if kind, _ := kindOf(strings.Split(typ, ".")[0]); kind == "" {
-			return object{}, usageErrorf(cmd, "%q and %q are two pods: name one, or TYPE NAME, where TYPE is %s", typ, name, aType())
+			return Object{}, UsageErrorf(cmd, "%q and %q are two pods: name one, or TYPE NAME, where TYPE is %s", typ, name, aType())
 		}
 	case len(args) > 1:
-		return object{}, usageErrorf(cmd, "name one thing: a POD, TYPE/NAME or TYPE NAME")
+		return Object{}, UsageErrorf(cmd, "name one thing: a POD, TYPE/NAME or TYPE NAME")
 	}
 	if name == "" {
-		return object{}, usageErrorf(cmd, "the name of the %s is empty", strings.ToLower(typ))
+		return Object{}, UsageErrorf(cmd, "the name of the %s is empty", strings.ToLower(typ))
 	}
 	kind, err := parseKind(cmd, typ)
 	if err != nil {
-		return object{}, err
+		return Object{}, err
 	}
-	return object{kind, name}, nil
+	return Object{kind, name}, nil
 }
 
 // aType says what a type may be.
@@ -102,18 +102,18 @@ func typeNames() []string {
 	return names
 }
 
-// pod is the name of the pod, empty if it is none.
-func (o object) pod() string {
-	if o.kind == podKind {
-		return o.name
+// Pod is the name of the pod, empty if it is none.
+func (o Object) Pod() string {
+	if o.Kind == podKind {
+		return o.Name
 	}
 	return ""
 }
 
-// workload is the workload in the API, nil if it is none.
-func (o object) workload() *workloadresizerv1.Workload {
-	if o.name == "" || o.kind == podKind {
+// Workload is the workload in the API, nil if it is none.
+func (o Object) Workload() *workloadresizerv1.Workload {
+	if o.Name == "" || o.Kind == podKind {
 		return nil
 	}
-	return &workloadresizerv1.Workload{Kind: o.kind, Name: o.name}
+	return &workloadresizerv1.Workload{Kind: o.Kind, Name: o.Name}
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// oneOf is the value of a flag that takes one of some words; kind is what the help
+// OneOf is the value of a flag that takes one of some words; kind is what the help
 // calls them.
-func oneOf[T ~string](value *T, kind string, words []string) pflag.Value {
+func OneOf[T ~string](value *T, kind string, words []string) pflag.Value {
 	return choice[T]{value, kind, words}
 }
 

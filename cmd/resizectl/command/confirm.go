@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bufio"
@@ -16,30 +16,30 @@ import (
 
 var errNotConfirmed = errors.New("not confirmed, so nothing was changed")
 
-// confirmation is asked for before many pods may change.
-type confirmation struct {
+// Confirmation is asked for before many pods may change.
+type Confirmation struct {
 	yes     bool
 	subject string
 }
 
-// addYesFlag adds --yes, for what subject does to many pods.
-func (c *confirmation) addYesFlag(cmd *cobra.Command, subject string) {
+// AddYesFlag adds --yes, for what subject does to many pods.
+func (c *Confirmation) AddYesFlag(cmd *cobra.Command, subject string) {
 	c.subject = subject
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask before "+subject+" changes something")
 }
 
-// mustBePossible refuses what cannot be confirmed: where nobody is at a terminal,
+// MustBePossible refuses what cannot be confirmed: where nobody is at a terminal,
 // only --yes is a yes.
-func (c *confirmation) mustBePossible(cmd *cobra.Command, streams genericiooptions.IOStreams) error {
+func (c *Confirmation) MustBePossible(cmd *cobra.Command, streams genericiooptions.IOStreams) error {
 	if !c.yes && !print.IsTerminal(streams.In) {
-		return usageErrorf(cmd, "%s needs --yes where nobody can be asked", c.subject)
+		return UsageErrorf(cmd, "%s needs --yes where nobody can be asked", c.subject)
 	}
 	return nil
 }
 
-// ask asks the person at the terminal, unless --yes has answered.
-func (c *confirmation) ask(cmd *cobra.Command, streams genericiooptions.IOStreams, question string) error {
-	if err := c.mustBePossible(cmd, streams); err != nil || c.yes {
+// Ask asks the person at the terminal, unless --yes has answered.
+func (c *Confirmation) Ask(cmd *cobra.Command, streams genericiooptions.IOStreams, question string) error {
+	if err := c.MustBePossible(cmd, streams); err != nil || c.yes {
 		return err
 	}
 	return confirm(cmd.Context(), streams.In, streams.ErrOut, question)

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// readAll is io.ReadAll that ends with ctx: nobody else ends the wait for what
+// ReadInput is io.ReadAll that ends with ctx: nobody else ends the wait for what
 // is typed. What then is still read is lost.
-func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+func ReadInput(ctx context.Context, in io.Reader) ([]byte, error) {
 	var text bytes.Buffer
 	done := make(chan error, 1)
 	go func() {

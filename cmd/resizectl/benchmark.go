@@ -5,13 +5,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 // benchmarkSource is what the source of measured ratios is called.
 const benchmarkSource = "benchmark"
 
-func newBenchmarkCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newBenchmarkCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "benchmark",
 		Short: "Show what was measured of the node types, and take it over as ratios",

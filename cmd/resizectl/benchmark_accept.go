@@ -14,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -32,7 +33,7 @@ type benchmarkAcceptOptions struct {
 	update     *workloadresizerv1.UpdateRatioRequest
 }
 
-func newBenchmarkAcceptCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newBenchmarkAcceptCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &benchmarkAcceptOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
 	cmd := &cobra.Command{
 		Use:   "accept NODE_TYPE",

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -131,7 +132,7 @@ func TestBenchmarkAcceptWhenSomebodyElseWasFaster(t *testing.T) {
 	server := suggesting()
 	server.refused = withReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 	code, stdout, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--yes")...)
-	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" + hints["ETAG_MISMATCH"] + "\n"
+	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" + connect.Hints["ETAG_MISMATCH"] + "\n"
 	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}

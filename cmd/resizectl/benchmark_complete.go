@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -23,9 +24,9 @@ func completeFirst(complete func(*cobra.Command) []cobra.Completion) cobra.Compl
 }
 
 // completeSuggestions completes the node types that benchmarks tell something of.
-func completeSuggestions(server *connection) cobra.CompletionFunc {
+func completeSuggestions(server *connect.Connection) cobra.CompletionFunc {
 	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
-		return asking(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
 			resp, err := c.Benchmarks().ListSuggestions(ctx, &workloadresizerv1.ListSuggestionsRequest{})
 			for _, s := range resp.GetSuggestions() {
 				found = append(found, cobra.CompletionWithDesc(print.OneLine(s.GetNodeType()),
@@ -36,9 +37,9 @@ func completeSuggestions(server *connection) cobra.CompletionFunc {
 	})
 }
 
-func completeFeeds(server *connection) cobra.CompletionFunc {
+func completeFeeds(server *connect.Connection) cobra.CompletionFunc {
 	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
-		return asking(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
 			resp, err := c.Benchmarks().ListFeeds(ctx, &workloadresizerv1.ListFeedsRequest{})
 			for _, feed := range resp.GetFeeds() {
 				found = append(found, cobra.CompletionWithDesc(print.OneLine(feed.GetName()), print.OneLine(feed.GetLocation())))
@@ -49,9 +50,9 @@ func completeFeeds(server *connection) cobra.CompletionFunc {
 }
 
 // completeBenchmarks completes a flag that names a benchmark.
-func completeBenchmarks(server *connection) cobra.CompletionFunc {
+func completeBenchmarks(server *connect.Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return asking(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
 			machines := map[string]int64{}
 			for b, err := range c.ListBenchmarks(ctx, &workloadresizerv1.ListBenchmarksRequest{}) {
 				if err != nil {

@@ -11,19 +11,20 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type benchmarkFeedsOptions struct {
 	genericiooptions.IOStreams
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 	name   string
 }
 
-func newBenchmarkFeedsCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newBenchmarkFeedsCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &benchmarkFeedsOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "feeds [NAME]",
@@ -58,7 +59,7 @@ that answers.`,
 }
 
 func (o *benchmarkFeedsOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Benchmarks().ListFeeds(ctx, &workloadresizerv1.ListFeedsRequest{})
 		if err != nil {
 			return err

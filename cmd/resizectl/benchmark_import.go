@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 )
@@ -24,7 +25,7 @@ const importSource = "import"
 
 type benchmarkImportOptions struct {
 	genericiooptions.IOStreams
-	server *connection
+	server *connect.Connection
 	output print.Format
 	dryRun command.DryRun
 
@@ -35,7 +36,7 @@ type benchmarkImportOptions struct {
 	source    string
 }
 
-func newBenchmarkImportCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
+func newBenchmarkImportCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
 	o := &benchmarkImportOptions{IOStreams: streams, server: server}
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
@@ -124,7 +125,7 @@ func (o *benchmarkImportOptions) complete(cmd *cobra.Command, args []string) err
 func (o *benchmarkImportOptions) run(ctx context.Context) error {
 	var all []*imported
 	var unread []error
-	failed := o.server.stream(ctx, func(ctx context.Context, c *client.Client) error {
+	failed := o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
 		for _, file := range o.files {
 			done, samples, err := o.read(ctx, file)
 			if err != nil {

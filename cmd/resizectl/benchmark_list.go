@@ -10,19 +10,20 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type benchmarkListOptions struct {
 	genericiooptions.IOStreams
-	server  *connection
+	server  *connect.Connection
 	color   *print.ColorMode
 	output  print.Format
 	request workloadresizerv1.ListBenchmarksRequest
 }
 
-func newBenchmarkListCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newBenchmarkListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &benchmarkListOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "list [NODE_TYPE]",
@@ -48,7 +49,7 @@ median.`,
   # Who is the fastest with CoreMark?
   resizectl benchmark list --benchmark coremark`,
 		Args:              command.Args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: completeNodeTypes(server, 1),
+		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if o.request.NodeType = args[0]; args[0] == "" {
@@ -65,7 +66,7 @@ median.`,
 }
 
 func (o *benchmarkListOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		all := &workloadresizerv1.ListBenchmarksResponse{}
 		for benchmark, err := range c.ListBenchmarks(ctx, &o.request) {
 			if err != nil {

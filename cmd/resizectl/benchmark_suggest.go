@@ -9,19 +9,20 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type benchmarkSuggestOptions struct {
 	genericiooptions.IOStreams
-	server   *connection
+	server   *connect.Connection
 	color    *print.ColorMode
 	output   print.Format
 	nodeType string
 }
 
-func newBenchmarkSuggestCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newBenchmarkSuggestCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &benchmarkSuggestOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "suggest [NODE_TYPE]",
@@ -65,7 +66,7 @@ its CPU models, and what it would mean for the pods to accept the suggestion.`,
 }
 
 func (o *benchmarkSuggestOptions) list(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Benchmarks().ListSuggestions(ctx, &workloadresizerv1.ListSuggestionsRequest{})
 		if err != nil {
 			return err
@@ -83,7 +84,7 @@ func (o *benchmarkSuggestOptions) list(ctx context.Context) error {
 
 // show names the program as people write it.
 func (o *benchmarkSuggestOptions) show(ctx context.Context, program string) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})
 		if err != nil {
 			return err

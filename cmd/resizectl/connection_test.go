@@ -17,14 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
@@ -89,7 +87,7 @@ func TestSecuredServer(t *testing.T) {
 		{"a token in plaintext to another machine", "10.0.0.1:7443", "secret", []string{"--plaintext"}, "a token would go to 10.0.0.1 in plaintext"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(tokenVariable, tc.token)
+			t.Setenv("RESIZECTL_TOKEN", tc.token)
 			code, _, stderr := resizectl(t.Context(), append([]string{"ratios", "list", "--server", tc.server}, tc.args...)...)
 			if (code == command.ExitOK) != (tc.want == "") || !strings.Contains(stderr, tc.want) {
 				t.Errorf("exit %d, stderr\n%s\nwant\n%s", code, stderr, tc.want)
@@ -124,7 +122,7 @@ func TestWhichServerIsAsked(t *testing.T) {
 		{"no cluster", "kubectl-workload_resizer", "", none, nil, "there is no kubeconfig that leads to a cluster"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(serverVariable, tc.server)
+			t.Setenv("RESIZECTL_SERVER", tc.server)
 			t.Setenv("KUBECONFIG", tc.kubeconfig)
 			var out, errOut bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
@@ -136,47 +134,9 @@ func TestWhichServerIsAsked(t *testing.T) {
 	}
 }
 
-func TestThisMachinesServerIsAskedByDefault(t *testing.T) {
-	t.Setenv(serverVariable, "")
-	t.Setenv("KUBECONFIG", file(t, "config", []byte(unreachableCluster)))
-	c := newConnection(pflag.NewFlagSet("", pflag.ContinueOnError), "", false)
-	if got := c.where(); got != "127.0.0.1:7443" {
-		t.Errorf("%s is asked", got)
-	}
-}
-
-func TestWhichServiceAccountAsks(t *testing.T) {
-	for _, tc := range []struct {
-		name, token, account string
-		args                 []string
-		want                 string
-	}{
-		{"none by default", "", "", nil, ""},
-		{"that of the environment", "", "a/b", nil, "a/b"},
-		{"that of the flag goes before", "", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
-		{"that of the flag goes before a token of the environment", "secret", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
-		{"none if a token of the environment asks", "secret", "a/b", nil, ""},
-		{"none if a token of a file asks", "", "a/b", []string{"--token-file", "token"}, ""},
-		{"none if a certificate asks", "", "a/b", []string{"--client-certificate", "crt", "--client-key", "key"}, ""},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(tokenVariable, tc.token)
-			t.Setenv(accountVariable, tc.account)
-			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			c := newConnection(flags, "", false)
-			if err := flags.Parse(tc.args); err != nil {
-				t.Fatal(err)
-			}
-			if got, _ := c.askAs(); got != tc.want {
-				t.Errorf("%q asks, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
 func TestAServiceAccountOfTheEnvironmentIsForClustersAlone(t *testing.T) {
-	t.Setenv(serverVariable, serve(t, &scripted{ratios: ratios()}))
-	t.Setenv(accountVariable, "nonsense")
+	t.Setenv("RESIZECTL_SERVER", serve(t, &scripted{ratios: ratios()}))
+	t.Setenv("RESIZECTL_SERVICE_ACCOUNT", "nonsense")
 	t.Setenv("KUBECONFIG", file(t, "config", []byte(unreachableCluster)))
 	if code, _, stderr := resizectl(t.Context(), "ratios", "list"); code != command.ExitOK {
 		t.Errorf("at an address: exit %d, %s", code, stderr)
@@ -184,33 +144,5 @@ func TestAServiceAccountOfTheEnvironmentIsForClustersAlone(t *testing.T) {
 	const want = `error: RESIZECTL_SERVICE_ACCOUNT "nonsense" is not NAMESPACE/NAME`
 	if code, _, stderr := resizectl(t.Context(), "ratios", "list", "--context", "c"); code != command.ExitError || !strings.HasPrefix(stderr, want) {
 		t.Errorf("in a cluster: exit %d, %s", code, stderr)
-	}
-}
-
-func TestStreamsHaveNoTimeoutUnlessItIsGiven(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		args    []string
-		limited bool
-	}{
-		{"none by default", nil, false},
-		{"one that is given", []string{"--timeout", "1m"}, true},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			c := newConnection(flags, "", false)
-			if err := flags.Parse(append(tc.args, "--server", "127.0.0.1:1")); err != nil {
-				t.Fatal(err)
-			}
-			err := c.stream(t.Context(), func(ctx context.Context, _ *client.Client) error {
-				if _, limited := ctx.Deadline(); limited != tc.limited {
-					t.Errorf("limited: %v, want %v", limited, tc.limited)
-				}
-				return nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -32,7 +33,7 @@ func TestServerErrorsAreShownVerbatim(t *testing.T) {
 		want string
 	}{
 		{"not ready says what is missing", withReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
-		{"what to do next is added", withReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override\n" + hints["NO_OVERRIDE"] + "\n"},
+		{"what to do next is added", withReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override\n" + connect.Hints["NO_OVERRIDE"] + "\n"},
 		{"control characters are taken out", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m\nb\n"},
 		{"a code without a message", status.Error(codes.PermissionDenied, ""), "error: the server gave no other reason than PermissionDenied\n"},
 		{"a deadline of the server's own is not --timeout", withReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
@@ -123,19 +124,6 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 			if code != command.ExitError || !strings.Contains(stderr.String(), "no space left on device") {
 				t.Errorf("%q -o %s: exit %d, stderr %q", args, output, code, &stderr)
 			}
-		}
-	}
-}
-
-func TestDialCause(t *testing.T) {
-	for message, want := range map[string]string{
-		`connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`: "dial tcp [::1]:1: connect: connection refused",
-		`connection error: desc = "transport: authentication handshake failed: EOF"`:                               "EOF",
-		`connection error: desc = "error reading server preface: EOF"`:                                             "error reading server preface: EOF",
-		"in other words": "in other words",
-	} {
-		if got := dialCause(message); got != want {
-			t.Errorf("dialCause(%q) = %q, want %q", message, got, want)
 		}
 	}
 }

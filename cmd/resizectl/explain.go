@@ -8,18 +8,19 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 type explainOptions struct {
 	genericiooptions.IOStreams
 	pod    command.Pod
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 }
 
-func newExplainCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newExplainCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &explainOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "explain POD",
@@ -50,7 +51,7 @@ has them, and in "unknown" why one of them is missing; -o wide is the same as ta
 }
 
 func (o *explainOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		known, err := findOut(ctx, c, o.pod.Namespace, o.pod.Name)
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"sigs.k8s.io/yaml"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -44,7 +45,7 @@ func printExplanation(w io.Writer, output print.Format, f *facts) error {
 	}
 	for name, err := range map[string]error{"ratio": f.ratiosErr, "resize": f.resizeErr, "holds": f.holdsErr} {
 		if err != nil {
-			d.Unknown[name] = messageOf(err)
+			d.Unknown[name] = connect.MessageOf(err)
 		}
 	}
 	out, err := json.MarshalIndent(d, "", "  ")

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -103,4 +104,4 @@ func (f *facts) objectionsStep() string {
 }
 
 // whyUnknown is an error of one question, for the end of its step.
-func whyUnknown(err error) string { return print.OneLine(messageOf(err)) + "." }
+func whyUnknown(err error) string { return print.OneLine(connect.MessageOf(err)) + "." }

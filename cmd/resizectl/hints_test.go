@@ -11,11 +11,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 )
 
 func TestEveryHintIsForAReasonThatThereIs(t *testing.T) {
 	known := refusals(t)
-	for reason := range hints {
+	for reason := range connect.Hints {
 		if !slices.ContainsFunc(known, func(r refusal) bool { return r.reason == reason }) {
 			t.Errorf("there is no reason %s", reason)
 		}
@@ -99,7 +100,7 @@ func failures(t *testing.T) []failure {
 // What people read when something goes wrong says what to do next.
 func TestErrors(t *testing.T) {
 	var all strings.Builder
-	missing := maps.Clone(hints)
+	missing := maps.Clone(connect.Hints)
 	unseen := commands(t)
 	for _, name := range asksNobody {
 		delete(unseen, name)
@@ -119,7 +120,7 @@ func TestErrors(t *testing.T) {
 		}
 		line := strings.Join(failure.args, " ")
 		all.WriteString("$ resizectl " + line + "\n" + stderr + "\n")
-		for reason, hint := range hints {
+		for reason, hint := range connect.Hints {
 			if strings.Contains(stderr, hint) {
 				delete(missing, reason)
 			}

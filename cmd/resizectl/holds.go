@@ -11,13 +11,14 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type holdsOptions struct {
 	genericiooptions.IOStreams
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 	// namespace is empty for all of them.
@@ -25,7 +26,7 @@ type holdsOptions struct {
 	allNamespaces bool
 }
 
-func newHoldsCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newHoldsCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &holdsOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "holds",
@@ -61,7 +62,7 @@ func (o *holdsOptions) run(ctx context.Context) error {
 	if !o.allNamespaces && o.namespace != "" {
 		request.Namespace, where = o.namespace, " in namespace "+print.OneLine(o.namespace)
 	}
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Pauses().ListHolds(ctx, request)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -18,12 +19,12 @@ type pauseOptions struct {
 	target
 	holdOptions
 	command.Confirmation
-	server *connection
+	server *connect.Connection
 	output print.Format
 	dryRun command.DryRun
 }
 
-func newPauseCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
+func newPauseCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
 	o := &pauseOptions{IOStreams: streams, server: server}
 	cmd := &cobra.Command{
 		Use:   "pause " + targetUse,
@@ -69,7 +70,7 @@ that on.`,
 }
 
 func (o *pauseOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Pause(ctx, &workloadresizerv1.PauseRequest{
 			Scope: o.scope(), Reason: o.reason, Author: command.Author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -17,7 +18,7 @@ import (
 type planOptions struct {
 	genericiooptions.IOStreams
 	planSelection
-	server     *connection
+	server     *connect.Connection
 	color      *print.ColorMode
 	output     print.Format
 	serverSide bool
@@ -26,7 +27,7 @@ type planOptions struct {
 	manifest   manifestSource
 }
 
-func newPlanCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newPlanCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &planOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "plan [POD | TYPE/NAME]",
@@ -93,9 +94,9 @@ Nothing is changed. The exit code is that of "kubectl diff":
 	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "have the API server asked too, by a dry run of what would be written")
 	o.whatIf.addFlags(cmd)
 	o.manifest.addFlags(cmd)
-	command.CompleteFlag(cmd, "node-type", completeNodeTypeFlag(server, true))
-	command.CompleteFlag(cmd, "what-if-node-type", completeNodeTypeFlag(server, false))
-	command.CompleteFlag(cmd, "what-if-baseline", completeNodeTypeFlag(server, false))
+	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
+	command.CompleteFlag(cmd, "what-if-node-type", connect.CompleteNodeTypeFlag(server, false))
+	command.CompleteFlag(cmd, "what-if-baseline", connect.CompleteNodeTypeFlag(server, false))
 	command.AddNamingFlag(cmd, &o.output)
 	return cmd
 }
@@ -122,7 +123,7 @@ func (o *planOptions) run(ctx context.Context) error {
 	if o.manifest.named() {
 		return o.runManifest(ctx)
 	}
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		if o.pod != "" {
 			return o.runPod(ctx, c)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -60,7 +61,7 @@ func (o *planOptions) runManifest(ctx context.Context) error {
 	}
 	request := &workloadresizerv1.PreviewManifestRequest{Manifest: text, NodeTypes: o.nodeTypes, WhatIf: o.assumed}
 	if o.manifest.config == "" {
-		return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 			return o.previewManifest(ctx, c.Plans(), request)
 		})
 	}
@@ -75,7 +76,7 @@ func (o *planOptions) runManifest(ctx context.Context) error {
 	if errors.Is(err, command.ErrDifferences) {
 		return err
 	}
-	return errors.New(refusedBecause(err))
+	return errors.New(connect.RefusedBecause(err))
 }
 
 func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizerv1.PlanServiceClient, request *workloadresizerv1.PreviewManifestRequest) error {

@@ -12,7 +12,7 @@ import (
 
 // As a plugin of kubectl the program says what people write.
 func TestPlugin(t *testing.T) {
-	t.Setenv(serverVariable, "")
+	t.Setenv("RESIZECTL_SERVER", "")
 	as := func(program string, args ...string) (stdout, stderr string) {
 		var out, errOut bytes.Buffer
 		runAs(t.Context(), program, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, args)

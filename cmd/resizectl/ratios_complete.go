@@ -7,14 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // completeChanges completes a flag that names a change of the history.
-func completeChanges(server *connection) cobra.CompletionFunc {
+func completeChanges(server *connect.Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		found := asking(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+		found := connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
 			resp, err := c.Ratios().ListRatioChanges(ctx, &workloadresizerv1.ListRatioChangesRequest{PageSize: defaultHistory})
 			for _, change := range resp.GetChanges() {
 				found = append(found, cobra.CompletionWithDesc(fmt.Sprint(change.GetNumber()),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -21,7 +22,7 @@ type ratiosDeleteOptions struct {
 	present *workloadresizerv1.Ratio
 }
 
-func newRatiosDeleteCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newRatiosDeleteCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosDeleteOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
 	cmd := &cobra.Command{
 		Use:   "delete NODE_TYPE",
@@ -39,7 +40,7 @@ would get another size, 0 if none would.`,
   # Have the configuration decide again
   resizectl ratios delete n4 --reason "the configuration has it now"`,
 		Args:              command.Args(cobra.ExactArgs(1)),
-		ValidArgsFunction: completeNodeTypes(server, 1),
+		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.nodeType = args[0]; o.nodeType == "" {
 				return command.UsageErrorf(cmd, "the node type is empty")

@@ -9,19 +9,20 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type ratiosGetOptions struct {
 	genericiooptions.IOStreams
-	server   *connection
+	server   *connect.Connection
 	color    *print.ColorMode
 	output   print.Format
 	nodeType string
 }
 
-func newRatiosGetCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newRatiosGetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosGetOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "get NODE_TYPE",
@@ -36,7 +37,7 @@ that decides when the first one says nothing any more.`,
   # The etag, for a change that must not overwrite another
   resizectl ratios get n4 -o json | jq -r .ratio.etag`,
 		Args:              command.Args(cobra.ExactArgs(1)),
-		ValidArgsFunction: completeNodeTypes(server, 1),
+		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.nodeType = args[0]; o.nodeType == "" {
 				return command.UsageErrorf(cmd, "the node type is empty")
@@ -49,7 +50,7 @@ that decides when the first one says nothing any more.`,
 }
 
 func (o *ratiosGetOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Ratios().GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: o.nodeType})
 		if err != nil {
 			return err

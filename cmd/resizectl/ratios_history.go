@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -23,14 +24,14 @@ const (
 
 type ratiosHistoryOptions struct {
 	genericiooptions.IOStreams
-	server   *connection
+	server   *connect.Connection
 	color    *print.ColorMode
 	output   print.Format
 	nodeType string
 	limit    int
 }
 
-func newRatiosHistoryCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newRatiosHistoryCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosHistoryOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "history [NODE_TYPE]",
@@ -47,7 +48,7 @@ change.`,
   # Everything that is kept of n4
   resizectl ratios history n4 --limit 0 -o wide`,
 		Args:              command.Args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: completeNodeTypes(server, 1),
+		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
 				return err
@@ -73,7 +74,7 @@ func (o *ratiosHistoryOptions) complete(cmd *cobra.Command, args []string) error
 }
 
 func (o *ratiosHistoryOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		all, err := o.fetch(ctx, c)
 		if err != nil {
 			return err

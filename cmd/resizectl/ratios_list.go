@@ -10,20 +10,21 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type ratiosListOptions struct {
 	genericiooptions.IOStreams
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 	rules  bool
 	watch  bool
 }
 
-func newRatiosListCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newRatiosListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosListOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -66,7 +67,7 @@ the last good state of that source.`,
 }
 
 func (o *ratiosListOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.ListRatios(ctx)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -20,7 +21,7 @@ type ratiosRollbackOptions struct {
 	newest int64
 }
 
-func newRatiosRollbackCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newRatiosRollbackCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosRollbackOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
 	cmd := &cobra.Command{
 		Use:   "rollback --to CHANGE",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -27,7 +28,7 @@ type ratiosSetOptions struct {
 	present map[string]*workloadresizerv1.Ratio
 }
 
-func newRatiosSetCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newRatiosSetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosSetOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
 	cmd := &cobra.Command{
 		Use:   "set NODE_TYPE [--cpu X] [--memory X] | NODE_TYPE=CPU[/MEMORY] ...",
@@ -58,7 +59,7 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
   # Have no end any more
   resizectl ratios set n4 --until never`,
 		Args:              command.Args(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: completeNodeTypes(server, 0),
+		ValidArgsFunction: connect.CompleteNodeTypes(server, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
 				return err
@@ -133,7 +134,7 @@ func (o *ratiosSetOptions) read(ctx context.Context, c *client.Client) (err erro
 	for _, update := range o.updates {
 		nodeType := update.GetRatio().GetNodeType()
 		if o.create && o.present[nodeType] == nil && (update.GetRatio().GetCpuPerf() == 0 || update.GetRatio().GetMemoryPerf() == 0) {
-			return fmt.Errorf("%q has no ratio in force\n%s", nodeType, bothPerformances)
+			return fmt.Errorf("%q has no ratio in force\n%s", nodeType, connect.BothPerformances)
 		}
 		update.AllowMissing = o.create
 		if update.Ratio.Etag = o.etag; o.etag == "" {

@@ -10,25 +10,26 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type ratiosWatchOptions struct {
 	genericiooptions.IOStreams
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 }
 
-func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &ratiosWatchOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Show the ratios, and then every change as it comes",
 		Long: `Show the ratios, and then every change as it comes.
 
-` + watchHelp,
+` + connect.WatchHelp,
 		Example: `  # What changes?
   resizectl ratios watch
 
@@ -43,13 +44,13 @@ func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connectio
 }
 
 func (o *ratiosWatchOptions) run(ctx context.Context) error {
-	return o.server.stream(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
 		events := func(opts ...client.WatchOption) iter.Seq2[client.RatioEvent, error] {
 			return c.WatchRatios(ctx, opts...)
 		}
 		rowsOf := func(ratio *workloadresizerv1.Ratio) []metav1.TableRow {
 			return []metav1.TableRow{ratioRow(ratio)}
 		}
-		return follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, ratioColumns, rowsOf, ratioName))
+		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, ratioColumns, rowsOf, ratioName))
 	})
 }

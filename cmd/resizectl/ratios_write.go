@@ -14,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -40,7 +41,7 @@ type ratioWrite interface {
 type ratioWriteOptions struct {
 	genericiooptions.IOStreams
 	command.Confirmation
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 	reason string
@@ -108,7 +109,7 @@ func (o *ratioWriteOptions) preview(ctx context.Context, w ratioWrite) error {
 // call reads the present state first if the write is only tried: the real one has
 // to meet the state that was shown.
 func (o *ratioWriteOptions) call(ctx context.Context, w ratioWrite, validateOnly bool) (answer ratioAnswer, err error) {
-	err = o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	err = o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		if validateOnly {
 			if err := w.read(ctx, c); err != nil {
 				return err
@@ -116,7 +117,7 @@ func (o *ratioWriteOptions) call(ctx context.Context, w ratioWrite, validateOnly
 		}
 		answer, err = w.send(ctx, c, validateOnly)
 		if status.Code(err) == codes.Aborted {
-			return fmt.Errorf("somebody else was faster, so nothing was changed: %s\n%s", messageOf(err), hints["ETAG_MISMATCH"])
+			return fmt.Errorf("somebody else was faster, so nothing was changed: %s\n%s", connect.MessageOf(err), connect.Hints["ETAG_MISMATCH"])
 		}
 		return err
 	})

@@ -16,7 +16,7 @@ import (
 const reference = "../../docs/cli.md"
 
 func TestReferenceSaysWhatTheCommandsSay(t *testing.T) {
-	t.Setenv(serverVariable, "")
+	t.Setenv("RESIZECTL_SERVER", "")
 	root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 )
 
 // refusal is a reason of the server's errors, and its code as the API writes it.
@@ -53,7 +54,7 @@ func TestEveryRefusalIsTheServersOwnText(t *testing.T) {
 				if exit != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: ") || !strings.Contains(stderr, says+"\n") || grpcWords.MatchString(stderr) {
 					t.Errorf("%q: exit %d, stdout %q, stderr %q", args, exit, stdout, stderr)
 				}
-				if code == codes.PermissionDenied && hints[refused.reason] == "" && stderr != "error: "+says+"\n" {
+				if code == codes.PermissionDenied && connect.Hints[refused.reason] == "" && stderr != "error: "+says+"\n" {
 					t.Errorf("%q: something is added to what the server says of rights: %q", args, stderr)
 				}
 			}

@@ -5,10 +5,11 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-func newResizesCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newResizesCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resizes",
 		Short: "Show what was done to pods, and how far the nodes are with it",

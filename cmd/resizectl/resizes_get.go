@@ -9,18 +9,19 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 type resizesGetOptions struct {
 	genericiooptions.IOStreams
 	pod    command.Pod
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 }
 
-func newResizesGetCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newResizesGetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &resizesGetOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "get POD",
@@ -45,7 +46,7 @@ func newResizesGetCommand(streams genericiooptions.IOStreams, server *connection
 }
 
 func (o *resizesGetOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resize, err := c.GetResize(ctx, o.pod.Namespace, o.pod.Name)
 		if err != nil {
 			return err

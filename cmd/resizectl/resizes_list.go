@@ -9,13 +9,14 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type resizesListOptions struct {
 	genericiooptions.IOStreams
-	server        *connection
+	server        *connect.Connection
 	color         *print.ColorMode
 	output        print.Format
 	namespace     string
@@ -25,7 +26,7 @@ type resizesListOptions struct {
 	watch         bool
 }
 
-func newResizesListCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newResizesListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &resizesListOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -88,7 +89,7 @@ func (o *resizesListOptions) runWatch(cmd *cobra.Command) error {
 }
 
 func (o *resizesListOptions) run(ctx context.Context, request *workloadresizerv1.ListResizesRequest) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		all := &workloadresizerv1.ListResizesResponse{}
 		for resize, err := range c.ListResizes(ctx, request) {
 			if err != nil {

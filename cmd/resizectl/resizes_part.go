@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -51,7 +52,7 @@ func are(pods int64) string {
 func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
 	plan, err := c.PreviewPod(ctx, resize.GetNamespace(), resize.GetPod())
 	if err != nil {
-		_, err = fmt.Fprintf(w, "partly sized, and why cannot be told: %s.\n", print.OneLine(messageOf(err)))
+		_, err = fmt.Fprintf(w, "partly sized, and why cannot be told: %s.\n", print.OneLine(connect.MessageOf(err)))
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "partly sized, and the rest %s\n", restText(plan)); err != nil {

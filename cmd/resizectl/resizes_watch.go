@@ -10,27 +10,28 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type resizesWatchOptions struct {
 	genericiooptions.IOStreams
-	server        *connection
+	server        *connect.Connection
 	color         *print.ColorMode
 	output        print.Format
 	namespace     string
 	allNamespaces bool
 }
 
-func newResizesWatchCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newResizesWatchCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &resizesWatchOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Show what is done to pods as it happens",
 		Long: `Show the pods that were sized, and from then on what is done.
 
-` + watchHelp + "\n\n" + resizesHelp,
+` + connect.WatchHelp + "\n\n" + resizesHelp,
 		Example: `  # See the pods of a rollout being sized
   resizectl resizes watch -n shop
 
@@ -56,7 +57,7 @@ func (o *resizesWatchOptions) run(ctx context.Context) error {
 	if o.allNamespaces {
 		namespace = ""
 	}
-	return o.server.stream(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
 		events := func(opts ...client.WatchOption) iter.Seq2[client.ResizeEvent, error] {
 			return c.WatchResizes(ctx, namespace, opts...)
 		}
@@ -64,6 +65,6 @@ func (o *resizesWatchOptions) run(ctx context.Context) error {
 			return resizeRows(resize, o.allNamespaces)
 		}
 		columns := resizeColumns(o.allNamespaces, print.Column("State      "))
-		return follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, columns, rowsOf, resizeName))
+		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, columns, rowsOf, resizeName))
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -19,14 +20,14 @@ type restoreOptions struct {
 	target
 	holdOptions
 	command.Confirmation
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 	dryRun command.DryRun
 	wait   bool
 }
 
-func newRestoreCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newRestoreCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &restoreOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "restore " + targetUse,
@@ -85,7 +86,7 @@ are restored. The exit code is
 }
 
 func (o *restoreOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Restore(ctx, &workloadresizerv1.RestoreRequest{
 			Scope: o.scope(), Reason: o.reason, Author: command.Author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
 		})

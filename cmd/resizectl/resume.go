@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -17,7 +18,7 @@ type resumeOptions struct {
 	genericiooptions.IOStreams
 	target
 	command.Confirmation
-	server *connection
+	server *connect.Connection
 	output print.Format
 	dryRun command.DryRun
 	kind   string
@@ -32,7 +33,7 @@ var kinds = map[string]workloadresizerv1.HoldKind{
 	"pause":   workloadresizerv1.HoldKind_HOLD_KIND_PAUSE,
 }
 
-func newResumeCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
+func newResumeCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
 	o := &resumeOptions{IOStreams: streams, server: server}
 	cmd := &cobra.Command{
 		Use:   "resume " + targetUse,
@@ -96,7 +97,7 @@ func (o *resumeOptions) question() string {
 }
 
 func (o *resumeOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Resume(ctx, &workloadresizerv1.ResumeRequest{
 			Scope: o.scope(), Kind: kinds[o.kind], IncludeNested: o.nested, ValidateOnly: o.dryRun.On(),
 			Reason: o.reason, Author: command.Author(),

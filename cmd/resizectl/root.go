@@ -7,6 +7,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -93,7 +94,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	root.SetErr(streams.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return command.UsageErrorf(cmd, "%w", err) })
 
-	server := newConnection(root.PersistentFlags(), versionText(), plugin)
+	server := connect.New(root.PersistentFlags(), versionText(), plugin)
 	command.AddColorFlag(root, color)
 	command.Group(root)
 	section(root, "ratios", "Ratios of node types:",

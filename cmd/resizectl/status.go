@@ -8,17 +8,18 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 type statusOptions struct {
 	genericiooptions.IOStreams
-	server *connection
+	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 }
 
-func newStatusCommand(streams genericiooptions.IOStreams, server *connection, color *print.ColorMode) *cobra.Command {
+func newStatusCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &statusOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -41,7 +42,7 @@ The exit code is 0 if the server answers, whatever it says.`,
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	return o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		status, err := c.Status(ctx)
 		if err != nil {
 			return err

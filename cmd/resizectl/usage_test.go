@@ -9,7 +9,7 @@ import (
 )
 
 func TestUsageErrors(t *testing.T) {
-	t.Setenv(serverVariable, "")
+	t.Setenv("RESIZECTL_SERVER", "")
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -69,7 +69,7 @@ func TestServerAddress(t *testing.T) {
 		{"the flag wins even if it is wrong", address, []string{"--server", nobody(t)}, command.ExitError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(serverVariable, tc.variable)
+			t.Setenv("RESIZECTL_SERVER", tc.variable)
 			if code, _, stderr := resizectl(t.Context(), append([]string{"ratios", "list"}, tc.args...)...); code != tc.want {
 				t.Errorf("exit %d, want %d: %s", code, tc.want, stderr)
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -25,7 +26,7 @@ const versionTimeout = 2 * time.Second
 
 type versionOptions struct {
 	genericiooptions.IOStreams
-	server *connection
+	server *connect.Connection
 	output string
 	client bool
 }
@@ -43,7 +44,7 @@ type clientVersion struct {
 	Platform  string `json:"platform"`
 }
 
-func newVersionCommand(streams genericiooptions.IOStreams, server *connection) *cobra.Command {
+func newVersionCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
 	o := &versionOptions{IOStreams: streams, server: server}
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -75,9 +76,9 @@ as --timeout says, and with --client. That is no error.`,
 func (o *versionOptions) run(ctx context.Context) error {
 	found := versions{ClientVersion: clientVersion{versionText(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}}
 	if !o.client {
-		o.server.limitTo(versionTimeout)
+		o.server.LimitTo(versionTimeout)
 		// Who wants to know why it does not answer asks it for something else.
-		_ = o.server.call(ctx, func(ctx context.Context, c *client.Client) error {
+		_ = o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 			status, err := c.Status(ctx)
 			found.ServerVersion = print.OneLine(status.GetVersion())
 			return err

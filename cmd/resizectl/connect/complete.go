@@ -1,4 +1,4 @@
-package main
+package connect
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 // completionTimeout is short: a person waits for it in the middle of a line.
 const completionTimeout = 2 * time.Second
 
-// completeNodeTypes completes up to atMost node types, any number if that is 0.
+// CompleteNodeTypes completes up to atMost node types, any number if that is 0.
 // Where no server answers it completes nothing, and says nothing: an error would
 // be printed into the line.
-func completeNodeTypes(server *connection, atMost int) cobra.CompletionFunc {
+func CompleteNodeTypes(server *Connection, atMost int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if atMost > 0 && len(args) >= atMost {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -28,9 +28,9 @@ func completeNodeTypes(server *connection, atMost int) cobra.CompletionFunc {
 	}
 }
 
-// completeNodeTypeFlag completes a flag that names a node type, or with list
+// CompleteNodeTypeFlag completes a flag that names a node type, or with list
 // several, separated by commas.
-func completeNodeTypeFlag(server *connection, list bool) cobra.CompletionFunc {
+func CompleteNodeTypeFlag(server *Connection, list bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := ""
 		if n := strings.LastIndex(typed, ","); list && n >= 0 {
@@ -44,8 +44,8 @@ func completeNodeTypeFlag(server *connection, list bool) cobra.CompletionFunc {
 	}
 }
 
-func nodeTypesBut(cmd *cobra.Command, server *connection, named []string) []cobra.Completion {
-	return asking(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+func nodeTypesBut(cmd *cobra.Command, server *Connection, named []string) []cobra.Completion {
+	return Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
 		resp, err := c.ListRatios(ctx)
 		for _, ratio := range resp.GetRatios() {
 			if !slices.Contains(named, ratio.GetNodeType()) {
@@ -57,10 +57,10 @@ func nodeTypesBut(cmd *cobra.Command, server *connection, named []string) []cobr
 	})
 }
 
-// asking is what a server says to complete; nothing if none answers in time.
-func asking(cmd *cobra.Command, server *connection, ask func(context.Context, *client.Client) ([]cobra.Completion, error)) (found []cobra.Completion) {
+// Completions is what a server says to complete; nothing if none answers in time.
+func Completions(cmd *cobra.Command, server *Connection, ask func(context.Context, *client.Client) ([]cobra.Completion, error)) (found []cobra.Completion) {
 	server.timeout = completionTimeout
-	_ = server.call(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
+	_ = server.Call(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
 		found, err = ask(ctx, c)
 		return err
 	})

@@ -1,4 +1,4 @@
-package main
+package connect
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 // watch opens a watch with more options.
 type watch[T any] func(...client.WatchOption) iter.Seq2[client.Event[T], error]
 
-// follow prints the events of a watch until it ends. The error is why.
-func follow[T any](ctx context.Context, streams genericiooptions.IOStreams, events watch[T], out *print.EventPrinter[T]) error {
+// Follow prints the events of a watch until it ends. The error is why.
+func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, events watch[T], out *print.EventPrinter[T]) error {
 	interruptions := 0
 	tell := func(why error) {
 		interruptions++
 		// Whoever ends what is too old lets in again at once: that is no news. And
 		// whoever has pressed Ctrl-C knows.
 		if interruptions == 2 && ctx.Err() == nil {
-			_, _ = fmt.Fprintf(streams.ErrOut, "warning: the watch is interrupted, and tried again: %s\n", print.OneLine(dialCause(messageOf(why))))
+			_, _ = fmt.Fprintf(streams.ErrOut, "warning: the watch is interrupted, and tried again: %s\n", print.OneLine(dialCause(MessageOf(why))))
 		}
 	}
 	for event, err := range events(client.OnRetry(tell)) {
@@ -43,8 +43,8 @@ func follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 	return nil
 }
 
-// watchHelp is what all watches have in common.
-const watchHelp = `EVENT is added, modified or deleted. With -o json there is an object per line, with
+// WatchHelp is what all watches have in common.
+const WatchHelp = `EVENT is added, modified or deleted. With -o json there is an object per line, with
 -o yaml a document per event; both have bookmarks, too, the first of which ends the
 present state. Where it has to begin anew, standard error says so, and the present
 state comes once more.

@@ -1,4 +1,4 @@
-package main
+package connect
 
 import (
 	"regexp"
@@ -10,10 +10,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 )
 
-// hints say what to do next, by the reason of the server's error. Those whose
+// Hints say what to do next, by the reason of the server's error. Those whose
 // message says it are not here, and who has to say who they are is told by
 // connection.identityHint, which knows how they asked.
-var hints = map[string]string{
+var Hints = map[string]string{
 	"STANDALONE":            "ask the server of a cluster with --context or --service, or at its address with --server",
 	"CACHE_NOT_READY":       "the server has only begun: run the command again in a moment",
 	"NODE_TYPE_UNKNOWN":     "\"resizectl ratios list\" lists the node types; \"resizectl ratios set\" takes a new one with --create",
@@ -32,19 +32,19 @@ var hints = map[string]string{
 	"SAMPLES_NOT_STORED":    "run the command again in a moment: samples that were stored are not counted twice",
 }
 
-// bothPerformances is what to do about a node type that no source names.
-const bothPerformances = "give both performances, cpu and memory, such as n4=1.08/1.0"
+// BothPerformances is what to do about a node type that no source names.
+const BothPerformances = "give both performances, cpu and memory, such as n4=1.08/1.0"
 
 // methodPath is advice that names a method, which says nothing to people.
 var methodPath = regexp.MustCompile(`(; [^;]*)? for /[\w.]+/\w+$`)
 
-// refusedBecause is what the server says, in its words, and what to do next.
-func refusedBecause(err error) string {
+// RefusedBecause is what the server says, in its words, and what to do next.
+func RefusedBecause(err error) string {
 	if missing := missingPerformance(err); missing != "" {
-		return missing + "\n" + bothPerformances
+		return missing + "\n" + BothPerformances
 	}
-	message := methodPath.ReplaceAllString(messageOf(err), "")
-	if hint, ok := hints[client.Reason(err)]; ok {
+	message := methodPath.ReplaceAllString(MessageOf(err), "")
+	if hint, ok := Hints[client.Reason(err)]; ok {
 		message += "\n" + hint
 	}
 	return message

@@ -1,4 +1,4 @@
-package main
+package connect
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 
 const defaultTimeout = 30 * time.Second
 
-// connection says which server is asked, who asks, and how long it may take to
+// Connection says which server is asked, who asks, and how long it may take to
 // answer.
-type connection struct {
+type Connection struct {
 	// server is an address; kube and service lead to the server of a cluster
 	// instead.
 	server  string
@@ -35,9 +35,9 @@ type connection struct {
 	flags *pflag.FlagSet
 }
 
-// call runs ask with a client of the server, for as long as --timeout says. What
+// Call runs ask with a client of the server, for as long as --timeout says. What
 // ask returns comes back in words for people, with what they can do about it.
-func (c *connection) call(ctx context.Context, ask func(context.Context, *client.Client) error) error {
+func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	if c.timeout < 0 {
 		return fmt.Errorf("--timeout %s is negative; 0 is no limit", c.timeout)
 	}
@@ -55,23 +55,23 @@ func (c *connection) call(ctx context.Context, ask func(context.Context, *client
 	return c.explain(ask(ctx, server))
 }
 
-// stream is call for what goes on until somebody ends it, or for as long as there is
+// Stream is call for what goes on until somebody ends it, or for as long as there is
 // something to send: --timeout holds only if it was given.
-func (c *connection) stream(ctx context.Context, ask func(context.Context, *client.Client) error) error {
+func (c *Connection) Stream(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	unlimited := *c
-	unlimited.limitTo(0)
-	return unlimited.call(ctx, ask)
+	unlimited.LimitTo(0)
+	return unlimited.Call(ctx, ask)
 }
 
-// limitTo sets how long it may take to answer, unless --timeout says so.
-func (c *connection) limitTo(timeout time.Duration) {
+// LimitTo sets how long it may take to answer, unless --timeout says so.
+func (c *Connection) LimitTo(timeout time.Duration) {
 	if !c.flags.Changed("timeout") {
 		c.timeout = timeout
 	}
 }
 
 // dial returns a client of the server that the flags lead to.
-func (c *connection) dial(ctx context.Context) (*client.Client, error) {
+func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	inCluster, err := c.inCluster()
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (c *connection) dial(ctx context.Context) (*client.Client, error) {
 	return server, nil
 }
 
-func (c *connection) dialCluster(ctx context.Context, opts []client.Option) (*client.Client, error) {
+func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*client.Client, error) {
 	namespace, name, err := nameOf(c.service, "--service")
 	if err != nil {
 		return nil, err

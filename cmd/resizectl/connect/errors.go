@@ -1,4 +1,4 @@
-package main
+package connect
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 
 // explain rewrites the errors of the connection for people. Others, and what
 // the server itself says, are left as they are, but without gRPC's own words.
-func (c *connection) explain(err error) error {
+func (c *Connection) explain(err error) error {
 	var answer interface{ GRPCStatus() *status.Status }
 	var broken *client.BrokenStreamError
 	isStatus, isBroken := errors.As(err, &answer), errors.As(err, &broken)
@@ -23,20 +23,20 @@ func (c *connection) explain(err error) error {
 		return fmt.Errorf("no complete answer from %s within %s\nallow more time with --timeout (0 for no limit)", c.where(), c.timeout)
 	case isBroken:
 		return fmt.Errorf("the answer of %s broke off after %s, so it is not complete: %s\nrun the command again",
-			c.where(), print.CountOf(int64(broken.Received), "pod"), messageOf(broken.Err))
+			c.where(), print.CountOf(int64(broken.Received), "pod"), MessageOf(broken.Err))
 	case client.IsUnreachable(err):
-		cause := dialCause(messageOf(err))
+		cause := dialCause(MessageOf(err))
 		return fmt.Errorf("no workload-resizer server answers at %s: %s\n%s", c.where(), cause, c.remedy(cause))
 	case status.Code(err) == codes.Unauthenticated:
-		return fmt.Errorf("%s does not know who asks: %s\n%s", c.where(), messageOf(err), c.identityHint())
+		return fmt.Errorf("%s does not know who asks: %s\n%s", c.where(), MessageOf(err), c.identityHint())
 	case isStatus:
-		return errors.New(refusedBecause(err))
+		return errors.New(RefusedBecause(err))
 	}
 	return err
 }
 
 // where names the server that is asked.
-func (c *connection) where() string {
+func (c *Connection) where() string {
 	if inCluster, _ := c.inCluster(); inCluster {
 		return "Service " + c.service
 	}
@@ -44,7 +44,7 @@ func (c *connection) where() string {
 }
 
 // remedy is what can be done about a connection that was not made.
-func (c *connection) remedy(cause string) string {
+func (c *Connection) remedy(cause string) string {
 	inCluster, _ := c.inCluster()
 	namespace, _, _ := strings.Cut(c.service, "/")
 	switch {
@@ -64,7 +64,7 @@ func (c *connection) remedy(cause string) string {
 }
 
 // addressFrom is where the address of a server comes from.
-func (c *connection) addressFrom() string {
+func (c *Connection) addressFrom() string {
 	if c.plugin {
 		return "--server"
 	}
@@ -72,7 +72,7 @@ func (c *connection) addressFrom() string {
 }
 
 // identityHint is how to say who asks.
-func (c *connection) identityHint() string {
+func (c *Connection) identityHint() string {
 	const token = "give a token with --token-file or " + tokenVariable
 	account, _ := c.askAs()
 	if inCluster, _ := c.inCluster(); inCluster && account == "" {
@@ -82,8 +82,8 @@ func (c *connection) identityHint() string {
 	return token + ", or a certificate with --client-certificate and --client-key"
 }
 
-// messageOf is the message that the server wrote, if err is from a server.
-func messageOf(err error) string {
+// MessageOf is the message that the server wrote, if err is from a server.
+func MessageOf(err error) string {
 	var answer interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &answer) {
 		return err.Error()

@@ -1,4 +1,4 @@
-package main
+package connect
 
 import (
 	"errors"
@@ -22,15 +22,15 @@ const (
 // clusterFlags lead to the server of a cluster. Naming one is asking for that.
 var clusterFlags = []string{"kubeconfig", "context", "cluster", "user", "service", "service-account-token", "token-audience"}
 
-// newConnection has the flags say which server is asked, for a program of a version,
+// New has the flags say which server is asked, for a program of a version,
 // which kubectl may run as its plugin.
-func newConnection(flags *pflag.FlagSet, version string, plugin bool) *connection {
-	c := &connection{flags: flags, version: version, plugin: plugin}
+func New(flags *pflag.FlagSet, version string, plugin bool) *Connection {
+	c := &Connection{flags: flags, version: version, plugin: plugin}
 	c.addFlags(flags)
 	return c
 }
 
-func (c *connection) addFlags(flags *pflag.FlagSet) {
+func (c *Connection) addFlags(flags *pflag.FlagSet) {
 	server, usage := os.Getenv(serverVariable), serverVariable+" sets the default"
 	switch {
 	case c.plugin:
@@ -56,7 +56,7 @@ func (c *connection) addFlags(flags *pflag.FlagSet) {
 
 // inCluster tells whether the flags lead through a cluster, instead of to an
 // address.
-func (c *connection) inCluster() (bool, error) {
+func (c *Connection) inCluster() (bool, error) {
 	for _, name := range clusterFlags {
 		if !c.flags.Changed(name) {
 			continue
@@ -70,7 +70,7 @@ func (c *connection) inCluster() (bool, error) {
 }
 
 // options are those that all servers have in common.
-func (c *connection) options() ([]client.Option, error) {
+func (c *Connection) options() ([]client.Option, error) {
 	// The timeout of call holds for streams too, and 0 has to mean no limit.
 	opts := []client.Option{client.WithDefaultTimeout(0), client.WithUserAgent("resizectl/" + c.version)}
 	switch {
@@ -109,7 +109,7 @@ func (c *connection) options() ([]client.Option, error) {
 
 // askAs is the ServiceAccount to ask as in a cluster, and what names it; empty if
 // somebody else asks.
-func (c *connection) askAs() (account, namedBy string) {
+func (c *Connection) askAs() (account, namedBy string) {
 	if c.account != "" {
 		return c.account, "--service-account-token"
 	}

@@ -1,0 +1,89 @@
+package connect
+
+import (
+	"context"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/workload-resizer/workload-resizer/client"
+)
+
+func TestThisMachinesServerIsAskedByDefault(t *testing.T) {
+	t.Setenv("RESIZECTL_SERVER", "")
+	t.Setenv("KUBECONFIG", "leads-to-a-cluster")
+	c := New(pflag.NewFlagSet("", pflag.ContinueOnError), "", false)
+	if got := c.where(); got != "127.0.0.1:7443" {
+		t.Errorf("%s is asked", got)
+	}
+}
+
+func TestWhichServiceAccountAsks(t *testing.T) {
+	for _, tc := range []struct {
+		name, token, account string
+		args                 []string
+		want                 string
+	}{
+		{"none by default", "", "", nil, ""},
+		{"that of the environment", "", "a/b", nil, "a/b"},
+		{"that of the flag goes before", "", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
+		{"that of the flag goes before a token of the environment", "secret", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
+		{"none if a token of the environment asks", "secret", "a/b", nil, ""},
+		{"none if a token of a file asks", "", "a/b", []string{"--token-file", "token"}, ""},
+		{"none if a certificate asks", "", "a/b", []string{"--client-certificate", "crt", "--client-key", "key"}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("RESIZECTL_TOKEN", tc.token)
+			t.Setenv("RESIZECTL_SERVICE_ACCOUNT", tc.account)
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			c := New(flags, "", false)
+			if err := flags.Parse(tc.args); err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := c.askAs(); got != tc.want {
+				t.Errorf("%q asks, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestStreamsHaveNoTimeoutUnlessItIsGiven(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		args    []string
+		limited bool
+	}{
+		{"none by default", nil, false},
+		{"one that is given", []string{"--timeout", "1m"}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			c := New(flags, "", false)
+			if err := flags.Parse(append(tc.args, "--server", "127.0.0.1:1")); err != nil {
+				t.Fatal(err)
+			}
+			err := c.Stream(t.Context(), func(ctx context.Context, _ *client.Client) error {
+				if _, limited := ctx.Deadline(); limited != tc.limited {
+					t.Errorf("limited: %v, want %v", limited, tc.limited)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestDialCause(t *testing.T) {
+	for message, want := range map[string]string{
+		`connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`: "dial tcp [::1]:1: connect: connection refused",
+		`connection error: desc = "transport: authentication handshake failed: EOF"`:                               "EOF",
+		`connection error: desc = "error reading server preface: EOF"`:                                             "error reading server preface: EOF",
+		"in other words": "in other words",
+	} {
+		if got := dialCause(message); got != want {
+			t.Errorf("dialCause(%q) = %q, want %q", message, got, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -20,15 +21,15 @@ import (
 )
 
 // accepting is the command line that accepts a suggestion.
-func accepting(t *testing.T, server *scripted, args ...string) []string {
-	return append([]string{"benchmark", "accept", "--server", serve(t, server)}, args...)
+func accepting(t *testing.T, server *cmdtest.Server, args ...string) []string {
+	return append([]string{"benchmark", "accept", "--server", cmdtest.Serve(t, server)}, args...)
 }
 
 // updateOfN4 is the request that accepts the suggestion for n4.
-func updateOfN4(reason string, change func(*updateOf)) *updateOf {
-	update := &updateOf{
-		Ratio:        &ratioOf{NodeType: "n4", CpuPerf: 1.1234567, MemoryPerf: 1, Etag: "of-n4"},
-		UpdateMask:   mask("cpu_perf", "memory_perf"),
+func updateOfN4(reason string, change func(*workloadresizerv1.UpdateRatioRequest)) *workloadresizerv1.UpdateRatioRequest {
+	update := &workloadresizerv1.UpdateRatioRequest{
+		Ratio:        &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 1.1234567, MemoryPerf: 1, Etag: "of-n4"},
+		UpdateMask:   cmdtest.Mask("cpu_perf", "memory_perf"),
 		AllowMissing: true, Reason: reason,
 	}
 	change(update)
@@ -42,30 +43,30 @@ func TestBenchmarkAccept(t *testing.T) {
 	for _, tc := range []struct {
 		golden string
 		args   []string
-		asked  *updateOf
+		asked  *workloadresizerv1.UpdateRatioRequest
 	}{
-		{"accept", []string{"n4"}, updateOfN4(measured, func(*updateOf) {})},
-		{"accept", []string{"n4", "--reason", "new kernel"}, updateOfN4("new kernel; "+measured, func(*updateOf) {})},
-		{"accept-until", []string{"n4", "--until", "2026-11-22T02:00:00+01:00"}, updateOfN4(measured, func(u *updateOf) {
+		{"accept", []string{"n4"}, updateOfN4(measured, func(*workloadresizerv1.UpdateRatioRequest) {})},
+		{"accept", []string{"n4", "--reason", "new kernel"}, updateOfN4("new kernel; "+measured, func(*workloadresizerv1.UpdateRatioRequest) {})},
+		{"accept-until", []string{"n4", "--until", "2026-11-22T02:00:00+01:00"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateRatioRequest) {
 			u.Ratio.ExpireTime = timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))
-			u.UpdateMask = mask("cpu_perf", "memory_perf", "expire_time")
+			u.UpdateMask = cmdtest.Mask("cpu_perf", "memory_perf", "expire_time")
 		})},
-		{"accept-never", []string{"n4", "--until", "never"}, updateOfN4(measured, func(u *updateOf) {
-			u.UpdateMask = mask("cpu_perf", "memory_perf", "expire_time")
+		{"accept-never", []string{"n4", "--until", "never"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateRatioRequest) {
+			u.UpdateMask = cmdtest.Mask("cpu_perf", "memory_perf", "expire_time")
 		})},
-		{"accept-forced", []string{"e2", "--force"}, updateOfN4("accepted from benchmarks: coremark 0.8, sysbench 0.8", func(u *updateOf) {
-			u.Ratio = &ratioOf{NodeType: "e2", CpuPerf: 0.8, MemoryPerf: 1, Etag: "of-e2"}
+		{"accept-forced", []string{"e2", "--force"}, updateOfN4("accepted from benchmarks: coremark 0.8, sysbench 0.8", func(u *workloadresizerv1.UpdateRatioRequest) {
+			u.Ratio = &workloadresizerv1.Ratio{NodeType: "e2", CpuPerf: 0.8, MemoryPerf: 1, Etag: "of-e2"}
 		})},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			server := suggesting()
-			code, stdout, stderr := resizectl(t.Context(), accepting(t, server, append(tc.args, "--yes")...)...)
+			code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, append(tc.args, "--yes")...)...)
 			if code != command.ExitOK {
 				t.Errorf("exit %d", code)
 			}
-			golden(t, tc.golden+".table", stdout)
-			golden(t, tc.golden+".preview", stderr)
-			if diff := cmp.Diff(tried(tc.asked), server.written(), protocmp.Transform()); diff != "" {
+			cmdtest.Golden(t, tc.golden+".table", stdout)
+			cmdtest.Golden(t, tc.golden+".preview", stderr)
+			if diff := cmp.Diff(cmdtest.Tried(tc.asked), server.Written(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
 		})
@@ -75,11 +76,11 @@ func TestBenchmarkAccept(t *testing.T) {
 func TestBenchmarkAcceptForAWhile(t *testing.T) {
 	server := suggesting()
 	begin := time.Now()
-	code, _, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--for", "90m", "--yes")...)
+	code, _, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--for", "90m", "--yes")...)
 	if code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	end := server.lastRequest().(*updateOf).GetRatio().GetExpireTime().AsTime()
+	end := server.LastRequest().(*workloadresizerv1.UpdateRatioRequest).GetRatio().GetExpireTime().AsTime()
 	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) {
 		t.Errorf("ends %v after the beginning", end.Sub(begin))
 	}
@@ -88,11 +89,11 @@ func TestBenchmarkAcceptForAWhile(t *testing.T) {
 func TestBenchmarkAcceptDryRun(t *testing.T) {
 	for _, output := range print.Formats {
 		server := suggesting()
-		code, stdout, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--dry-run", "-o", output)...)
-		if code != command.ExitDifferences || stderr != hiddenOfImpact || len(server.written()) != 1 {
-			t.Errorf("-o %s: exit %d, stderr %q, asked %d times", output, code, stderr, len(server.written()))
+		code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--dry-run", "-o", output)...)
+		if code != command.ExitDifferences || stderr != cmdtest.HiddenOfImpact || len(server.Written()) != 1 {
+			t.Errorf("-o %s: exit %d, stderr %q, asked %d times", output, code, stderr, len(server.Written()))
 		}
-		golden(t, "accept-dry-run."+output, stdout)
+		cmdtest.Golden(t, "accept-dry-run."+output, stdout)
 	}
 }
 
@@ -111,8 +112,8 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := suggesting()
-			code, stdout, stderr := resizectl(t.Context(), accepting(t, server, append(tc.args, "--yes")...)...)
-			if code != command.ExitError || stdout != "" || stderr != tc.want || len(server.written()) > 0 {
+			code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, append(tc.args, "--yes")...)...)
+			if code != command.ExitError || stdout != "" || stderr != tc.want || len(server.Written()) > 0 {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 			}
 		})
@@ -121,17 +122,17 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 
 func TestBenchmarkAcceptOfWhatIsSoAlready(t *testing.T) {
 	server := suggesting()
-	server.unchanged = true
-	code, stdout, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--yes")...)
-	if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.written()) != 1 {
-		t.Errorf("exit %d, stdout %q, stderr %q, asked %d times", code, stdout, stderr, len(server.written()))
+	server.Unchanged = true
+	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
+	if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.Written()) != 1 {
+		t.Errorf("exit %d, stdout %q, stderr %q, asked %d times", code, stdout, stderr, len(server.Written()))
 	}
 }
 
 func TestBenchmarkAcceptWhenSomebodyElseWasFaster(t *testing.T) {
 	server := suggesting()
-	server.refused = withReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
-	code, stdout, stderr := resizectl(t.Context(), accepting(t, server, "n4", "--yes")...)
+	server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
+	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
 	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" + connect.Hints["ETAG_MISMATCH"] + "\n"
 	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
@@ -142,10 +143,10 @@ func TestBenchmarkAcceptAsksAtATerminal(t *testing.T) {
 	for answer, asked := range map[string]int{"y\n": 2, "\n": 1} {
 		server := suggesting()
 		var stdout, stderr bytes.Buffer
-		streams := genericiooptions.IOStreams{In: openTerminal(t).typed(t, answer), Out: &stdout, ErrOut: &stderr}
-		code := run(t.Context(), streams, accepting(t, server, "n4"))
-		if (code == command.ExitOK) != (asked == 2) || !strings.Contains(stderr.String(), "Apply? [y/N] ") || len(server.written()) != asked {
-			t.Errorf("%q: exit %d, the server was asked %d times, stderr\n%s", answer, code, len(server.written()), &stderr)
+		streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, answer), Out: &stdout, ErrOut: &stderr}
+		code := program(t.Context(), streams, accepting(t, server, "n4"))
+		if (code == command.ExitOK) != (asked == 2) || !strings.Contains(stderr.String(), "Apply? [y/N] ") || len(server.Written()) != asked {
+			t.Errorf("%q: exit %d, the server was asked %d times, stderr\n%s", answer, code, len(server.Written()), &stderr)
 		}
 	}
 }
@@ -157,7 +158,7 @@ func TestAcceptReason(t *testing.T) {
 	for _, letter := range "abcdefghij" {
 		many.Parts = append(many.Parts, &workloadresizerv1.SuggestionPart{Benchmark: strings.Repeat(string(letter), longName), Ratio: 1.25, Weight: 1})
 	}
-	few := proto.CloneOf(suggestions()[2])
+	few := proto.CloneOf(cmdtest.Suggestions()[2])
 	few.Parts = few.Parts[:2]
 	first := strings.Repeat("a", longName) + " 1.25"
 	for _, tc := range []struct {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -17,32 +18,32 @@ func TestBenchmarkList(t *testing.T) {
 		newest time.Time
 	}{
 		{"table", time.Now().Add(-20*24*time.Hour - time.Hour)}, {"wide", time.Now().Add(-20*24*time.Hour - time.Hour)},
-		{"json", since}, {"yaml", since},
+		{"json", cmdtest.Since}, {"yaml", cmdtest.Since},
 	} {
-		address := serve(t, &scripted{scriptedBenchmarks: scriptedBenchmarks{benchmarks: benchmarks(tc.newest)}})
-		code, stdout, stderr := resizectl(t.Context(), "benchmark", "list", "--server", address, "-o", tc.output)
+		address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.BenchmarkScript{Benchmarks: cmdtest.Benchmarks(tc.newest)}})
+		code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "--server", address, "-o", tc.output)
 		if code != command.ExitOK || stderr != "" {
 			t.Errorf("-o %s: exit %d, stderr %q", tc.output, code, stderr)
 		}
-		golden(t, "benchmarks."+tc.output, stdout)
+		cmdtest.Golden(t, "benchmarks."+tc.output, stdout)
 	}
 }
 
 func TestBenchmarkListOfOneKind(t *testing.T) {
-	server := &scripted{}
-	code, stdout, stderr := resizectl(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", serve(t, server))
+	server := &cmdtest.Server{}
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", cmdtest.Serve(t, server))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing of the kind was measured, or it is too long ago\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
-	asked := server.lastRequest().(*workloadresizerv1.ListBenchmarksRequest)
+	asked := server.LastRequest().(*workloadresizerv1.ListBenchmarksRequest)
 	if asked.GetNodeType() != "n4@Intel-6-207" || asked.GetBenchmark() != "coremark" {
 		t.Errorf("asked for %v", asked)
 	}
 }
 
 func TestBenchmarkUsage(t *testing.T) {
-	server := &scripted{}
-	address := serve(t, server)
+	server := &cmdtest.Server{}
+	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -63,14 +64,14 @@ func TestBenchmarkUsage(t *testing.T) {
 		{"no vCPUs", "--vcpus m7i.large=0 is below 1", []string{"import", "a", "--vcpus", "m7i.large=0"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"benchmark", "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"benchmark", "--server", address}, tc.args...)...)
 			want := "error: " + tc.want + "\nsee \"resizectl benchmark " + tc.args[0] + " --help\"\n"
 			if code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 			}
 		})
 	}
-	if asked := server.lastRequest(); asked != nil {
+	if asked := server.LastRequest(); asked != nil {
 		t.Errorf("the server was asked: %v", asked)
 	}
 }
@@ -90,9 +91,9 @@ func TestNumbersOfBenchmarks(t *testing.T) {
 }
 
 func TestBenchmarkCompletion(t *testing.T) {
-	server := writable()
-	server.scriptedBenchmarks = measured()
-	address := serve(t, server)
+	server := cmdtest.Writable()
+	server.BenchmarkScript = cmdtest.Measured()
+	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		args []string
 		want string
@@ -104,7 +105,7 @@ func TestBenchmarkCompletion(t *testing.T) {
 		{[]string{"list", "--benchmark", ""}, "bench-node:memory-bandwidth\ton 3 machines\ncoremark\ton 2 machines\n"},
 		{[]string{"import", "a", "--format", ""}, "auto\nperfkit\nsparecores\ncloud-csv\nsamples\n"},
 	} {
-		_, stdout, _ := resizectl(t.Context(), append([]string{"__complete", "benchmark", "--server", address}, tc.args...)...)
+		_, stdout, _ := program.Shell(t.Context(), append([]string{"__complete", "benchmark", "--server", address}, tc.args...)...)
 		if got := stdout[:strings.LastIndex(stdout, ":")]; got != tc.want {
 			t.Errorf("%q is completed as\n%swant\n%s", tc.args, got, tc.want)
 		}

@@ -6,20 +6,21 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // suggesting is a server that has suggestions, and whose ratios can be changed.
-func suggesting() *scripted {
-	server := writable()
-	server.scriptedBenchmarks = measured()
+func suggesting() *cmdtest.Server {
+	server := cmdtest.Writable()
+	server.BenchmarkScript = cmdtest.Measured()
 	return server
 }
 
 func TestBenchmarkSuggest(t *testing.T) {
-	address := serve(t, suggesting())
+	address := cmdtest.Serve(t, suggesting())
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -39,24 +40,24 @@ func TestBenchmarkSuggest(t *testing.T) {
 		{"suggestion-model.table", []string{"n4@Intel-6-207"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"benchmark", "suggest", "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"benchmark", "suggest", "--server", address}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			golden(t, tc.golden, stdout)
+			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }
 
 func TestNoSuggestionsIsSaid(t *testing.T) {
-	code, stdout, stderr := resizectl(t.Context(), "benchmark", "suggest", "--server", serve(t, &scripted{}))
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "suggest", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 	if code != command.ExitOK || stdout != "" || stderr != "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func TestHowToAccept(t *testing.T) {
-	good := suggestions()[2]
+	good := cmdtest.Suggestions()[2]
 	was := func(change func(*workloadresizerv1.Suggestion)) *workloadresizerv1.Suggestion {
 		s := proto.CloneOf(good)
 		change(s)
@@ -67,8 +68,8 @@ func TestHowToAccept(t *testing.T) {
 		of         *workloadresizerv1.Suggestion
 	}{
 		{"one that is good", "To accept it:\n  resizectl benchmark accept n4", good},
-		{"one that is held back", "It is held back. To accept it all the same:\n  resizectl benchmark accept e2 --force", suggestions()[1]},
-		{"none", "There is nothing to accept.", suggestions()[0]},
+		{"one that is held back", "It is held back. To accept it all the same:\n  resizectl benchmark accept e2 --force", cmdtest.Suggestions()[1]},
+		{"none", "There is nothing to accept.", cmdtest.Suggestions()[0]},
 		{"one that an override says", "It is accepted already.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.CpuPerf })},
 		{"one that another source says", "To accept it:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
 			s.Current.CpuPerf, s.Current.Provenance = s.CpuPerf, &workloadresizerv1.Provenance{Source: "benchmark"}
@@ -81,7 +82,7 @@ func TestHowToAccept(t *testing.T) {
 }
 
 func TestOneScoreIsNotSaidToBeSure(t *testing.T) {
-	s := suggestions()[2]
+	s := cmdtest.Suggestions()[2]
 	s.RatioLow, s.RatioHigh = s.GetRatio(), s.GetRatio()
 	if got := intervalText(s); got != print.Absent {
 		t.Errorf("in the table: %q", got)

@@ -4,14 +4,15 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // What stands out in colours is the same text without them.
 func TestColors(t *testing.T) {
-	server := cluster()
-	server.ratios, server.impact, server.holds = overridden(), impact(), held()
-	address := serve(t, server)
+	server := cmdtest.Cluster()
+	server.Ratios, server.Impact, server.Holds = cmdtest.Overridden(), cmdtest.Impact(), cmdtest.Held()
+	address := cmdtest.Serve(t, server)
 	for name, tc := range map[string]struct {
 		args []string
 		code int
@@ -23,12 +24,12 @@ func TestColors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append(tc.args, "--server", address)
-			code, colored, _ := resizectl(t.Context(), append(args, "--color", "always")...)
+			code, colored, _ := program.Shell(t.Context(), append(args, "--color", "always")...)
 			if code != tc.code {
 				t.Errorf("exit %d, want %d", code, tc.code)
 			}
-			golden(t, name+".color", colored)
-			if _, plain, _ := resizectl(t.Context(), args...); sgr.ReplaceAllString(colored, "") != plain {
+			cmdtest.Golden(t, name+".color", colored)
+			if _, plain, _ := program.Shell(t.Context(), args...); sgr.ReplaceAllString(colored, "") != plain {
 				t.Errorf("without colours it is otherwise:\n%s", plain)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -106,9 +107,9 @@ var takesFiles = []string{"benchmark import"}
 
 // A shell completes names of files where it is not told otherwise.
 func TestFilesAreCompletedOnlyWhereTheyFit(t *testing.T) {
-	address := serve(t, writable())
+	address := cmdtest.Serve(t, cmdtest.Writable())
 	ending := func(args ...string) string {
-		_, stdout, _ := resizectl(t.Context(), append([]string{"__complete"}, args...)...)
+		_, stdout, _ := program.Shell(t.Context(), append([]string{"__complete"}, args...)...)
 		return stdout[strings.LastIndex(stdout, ":"):]
 	}
 	for name, cmd := range commands(t) {

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
@@ -23,7 +24,7 @@ func validate(t *testing.T, stdin io.Reader, files ...string) (code int, stdout,
 		args = append(args, "-f", file)
 	}
 	var out, errOut bytes.Buffer
-	code = run(t.Context(), genericiooptions.IOStreams{In: stdin, Out: &out, ErrOut: &errOut}, args)
+	code = program(t.Context(), genericiooptions.IOStreams{In: stdin, Out: &out, ErrOut: &errOut}, args)
 	return code, out.String(), errOut.String()
 }
 
@@ -76,7 +77,7 @@ func TestConfigValidateOfAList(t *testing.T) {
 			"list.yaml: ConfigMap a/other: nodeTypes.n4.cpuPerf: line 12: want a finite number above 0, got \"fast\"\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"config", "validate", "-f", "list.yaml"}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"config", "validate", "-f", "list.yaml"}, tc.args...)...)
 			if code != tc.code || stdout != tc.stdout || stderr != tc.stderr {
 				t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 			}
@@ -123,7 +124,7 @@ func TestConfigValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errOut bytes.Buffer
-	code := run(ctx, genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &errOut}, []string{"config", "validate", "-f", "-"})
+	code := program(ctx, genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &errOut}, []string{"config", "validate", "-f", "-"})
 	if code != command.ExitInterrupted || out.Len() != 0 || errOut.Len() != 0 {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
 	}
@@ -131,8 +132,8 @@ func TestConfigValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
 
 func TestConfigValidateWhoseOutputCannotBeWrittenIsAnError(t *testing.T) {
 	var errOut bytes.Buffer
-	streams := genericiooptions.IOStreams{Out: full{}, ErrOut: &errOut}
-	code := run(t.Context(), streams, []string{"config", "validate", "-f", "testdata/configs/config.yaml"})
+	streams := genericiooptions.IOStreams{Out: cmdtest.FullDisk{}, ErrOut: &errOut}
+	code := program(t.Context(), streams, []string{"config", "validate", "-f", "testdata/configs/config.yaml"})
 	if code != command.ExitError || !strings.Contains(errOut.String(), "no space left on device") {
 		t.Errorf("exit %d, stderr %q", code, &errOut)
 	}

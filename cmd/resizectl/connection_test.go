@@ -11,7 +11,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,21 +22,13 @@ import (
 	"google.golang.org/grpc/metadata"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-func file(t *testing.T, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // serveSecured is serve with TLS, by a certificate for a name that is not the
 // server's address. It wants a token.
-func serveSecured(t *testing.T, s *scripted, token string) (address, authority string) {
+func serveSecured(t *testing.T, s *cmdtest.Server, token string) (address, authority string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -55,18 +46,18 @@ func serveSecured(t *testing.T, s *scripted, token string) (address, authority s
 	check := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		if got := strings.Join(md.Get("authorization"), ""); got != "Bearer "+token {
-			return nil, withReason(t, codes.Unauthenticated, "UNAUTHENTICATED", "there is no valid token in the call")
+			return nil, cmdtest.WithReason(t, codes.Unauthenticated, "UNAUTHENTICATED", "there is no valid token in the call")
 		}
 		return handle(ctx, req)
 	}
-	address = serve(t, s, grpc.Creds(security), grpc.UnaryInterceptor(check))
-	return address, file(t, "ca.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	address = cmdtest.Serve(t, s, grpc.Creds(security), grpc.UnaryInterceptor(check))
+	return address, cmdtest.File(t, "ca.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 func TestSecuredServer(t *testing.T) {
-	address, authority := serveSecured(t, &scripted{ratios: ratios()}, "secret")
-	open := serve(t, &scripted{ratios: ratios()})
-	tokenFile := file(t, "token", []byte("secret\n"))
+	address, authority := serveSecured(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}, "secret")
+	open := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
+	tokenFile := cmdtest.File(t, "token", []byte("secret\n"))
 	for _, tc := range []struct {
 		name, server, token string
 		args                []string
@@ -88,7 +79,7 @@ func TestSecuredServer(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("RESIZECTL_TOKEN", tc.token)
-			code, _, stderr := resizectl(t.Context(), append([]string{"ratios", "list", "--server", tc.server}, tc.args...)...)
+			code, _, stderr := program.Shell(t.Context(), append([]string{"ratios", "list", "--server", tc.server}, tc.args...)...)
 			if (code == command.ExitOK) != (tc.want == "") || !strings.Contains(stderr, tc.want) {
 				t.Errorf("exit %d, stderr\n%s\nwant\n%s", code, stderr, tc.want)
 			}
@@ -101,8 +92,8 @@ clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], contexts: [{nam
 `
 
 func TestWhichServerIsAsked(t *testing.T) {
-	kubeconfig, none := file(t, "config", []byte(unreachableCluster)), filepath.Join(t.TempDir(), "none")
-	address := serve(t, &scripted{ratios: ratios()})
+	kubeconfig, none := cmdtest.File(t, "config", []byte(unreachableCluster)), filepath.Join(t.TempDir(), "none")
+	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
 	const throughCluster = "get ConfigMap workload-resizer-system/workload-resizer-ca"
 	for _, tc := range []struct {
 		name, program, server, kubeconfig string
@@ -118,7 +109,7 @@ func TestWhichServerIsAsked(t *testing.T) {
 		{"that of the cluster if kubectl asks", "kubectl-workload_resizer.exe", "", kubeconfig, nil, throughCluster},
 		{"that of the cluster if kubectl asks, whatever is in the environment", "kubectl-workload_resizer", address, kubeconfig, nil, throughCluster},
 		{"an address if kubectl is told so", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", address}, ""},
-		{"an address where nobody is, named to kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", nobody(t)}, "or name another address with --server\n"},
+		{"an address where nobody is, named to kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", cmdtest.Nobody(t)}, "or name another address with --server\n"},
 		{"no cluster", "kubectl-workload_resizer", "", none, nil, "there is no kubeconfig that leads to a cluster"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -126,7 +117,7 @@ func TestWhichServerIsAsked(t *testing.T) {
 			t.Setenv("KUBECONFIG", tc.kubeconfig)
 			var out, errOut bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
-			code := runAs(t.Context(), tc.program, streams, append([]string{"ratios", "list"}, tc.args...))
+			code := run(t.Context(), tc.program, streams, append([]string{"ratios", "list"}, tc.args...))
 			if stderr := errOut.String(); tc.want == "" && code != command.ExitOK || !strings.Contains(stderr, tc.want) {
 				t.Errorf("exit %d, stderr\n%s\nwant\n%s", code, stderr, tc.want)
 			}
@@ -135,14 +126,14 @@ func TestWhichServerIsAsked(t *testing.T) {
 }
 
 func TestAServiceAccountOfTheEnvironmentIsForClustersAlone(t *testing.T) {
-	t.Setenv("RESIZECTL_SERVER", serve(t, &scripted{ratios: ratios()}))
+	t.Setenv("RESIZECTL_SERVER", cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
 	t.Setenv("RESIZECTL_SERVICE_ACCOUNT", "nonsense")
-	t.Setenv("KUBECONFIG", file(t, "config", []byte(unreachableCluster)))
-	if code, _, stderr := resizectl(t.Context(), "ratios", "list"); code != command.ExitOK {
+	t.Setenv("KUBECONFIG", cmdtest.File(t, "config", []byte(unreachableCluster)))
+	if code, _, stderr := program.Shell(t.Context(), "ratios", "list"); code != command.ExitOK {
 		t.Errorf("at an address: exit %d, %s", code, stderr)
 	}
 	const want = `error: RESIZECTL_SERVICE_ACCOUNT "nonsense" is not NAMESPACE/NAME`
-	if code, _, stderr := resizectl(t.Context(), "ratios", "list", "--context", "c"); code != command.ExitError || !strings.HasPrefix(stderr, want) {
+	if code, _, stderr := program.Shell(t.Context(), "ratios", "list", "--context", "c"); code != command.ExitError || !strings.HasPrefix(stderr, want) {
 		t.Errorf("in a cluster: exit %d, %s", code, stderr)
 	}
 }

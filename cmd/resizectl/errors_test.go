@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -32,18 +32,18 @@ func TestServerErrorsAreShownVerbatim(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"not ready says what is missing", withReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
-		{"what to do next is added", withReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override\n" + connect.Hints["NO_OVERRIDE"] + "\n"},
+		{"not ready says what is missing", cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
+		{"what to do next is added", cmdtest.WithReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override\n" + connect.Hints["NO_OVERRIDE"] + "\n"},
 		{"control characters are taken out", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m\nb\n"},
 		{"a code without a message", status.Error(codes.PermissionDenied, ""), "error: the server gave no other reason than PermissionDenied\n"},
-		{"a deadline of the server's own is not --timeout", withReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
+		{"a deadline of the server's own is not --timeout", cmdtest.WithReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			address := serve(t, &scripted{err: tc.err})
+			address := cmdtest.Serve(t, &cmdtest.Server{Err: tc.err})
 			for _, args := range everyCall {
 				t.Run(strings.Join(args, " "), func(t *testing.T) {
 					t.Parallel()
-					code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
+					code, stdout, stderr := program.Shell(t.Context(), append(args, "--server", address)...)
 					if code != command.ExitError || stdout != "" || stderr != tc.want {
 						t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 					}
@@ -54,14 +54,14 @@ func TestServerErrorsAreShownVerbatim(t *testing.T) {
 }
 
 func TestUnreachableServerSaysWhatToDo(t *testing.T) {
-	address := nobody(t)
+	address := cmdtest.Nobody(t)
 	want := "error: no workload-resizer server answers at " + address + ": dial tcp " + address + ": connect: connection refused\n" +
 		"start one with \"workload-resizer serve\", ask that of a cluster with --context or --service,\n" +
 		"or name another address with --server or RESIZECTL_SERVER\n"
 	for _, args := range everyCall {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()
-			code, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
+			code, stdout, stderr := program.Shell(t.Context(), append(args, "--server", address)...)
 			if code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr\n%s\nwant\n%s", code, stdout, stderr, want)
 			}
@@ -70,10 +70,10 @@ func TestUnreachableServerSaysWhatToDo(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	address := serve(t, &scripted{hang: true, plans: []*workloadresizerv1.Plan{bare()}})
+	address := cmdtest.Serve(t, &cmdtest.Server{Hang: true, Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}})
 	want := "error: no complete answer from " + address + " within 50ms\nallow more time with --timeout (0 for no limit)\n"
 	for _, args := range everyCall {
-		code, stdout, stderr := resizectl(t.Context(), append(args, "--timeout", "50ms", "--server", address)...)
+		code, stdout, stderr := program.Shell(t.Context(), append(args, "--timeout", "50ms", "--server", address)...)
 		if code != command.ExitError || stdout != "" || stderr != want {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q", args, code, stdout, stderr, want)
 		}
@@ -81,10 +81,10 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestTimeoutOfZeroIsNoLimit(t *testing.T) {
-	server := &scripted{ratios: ratios(), plans: []*workloadresizerv1.Plan{aligned()}, summary: &workloadresizerv1.PlanSummary{Pods: 1, Aligned: 1}}
-	address := serve(t, server)
+	server := &cmdtest.Server{Ratios: cmdtest.Ratios(), Plans: []*workloadresizerv1.Plan{cmdtest.Aligned()}, Summary: &workloadresizerv1.PlanSummary{Pods: 1, Aligned: 1}}
+	address := cmdtest.Serve(t, server)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}} {
-		if code, _, stderr := resizectl(t.Context(), append(args, "--timeout", "0", "--server", address)...); code != command.ExitOK {
+		if code, _, stderr := program.Shell(t.Context(), append(args, "--timeout", "0", "--server", address)...); code != command.ExitOK {
 			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
 		}
 	}
@@ -93,24 +93,20 @@ func TestTimeoutOfZeroIsNoLimit(t *testing.T) {
 func TestInterruptIsQuiet(t *testing.T) {
 	for _, args := range everyCall {
 		ctx, cancel := context.WithCancel(t.Context())
-		address := serve(t, &scripted{hang: true, asked: cancel})
-		code, stdout, stderr := resizectl(ctx, append(args, "--server", address)...)
+		address := cmdtest.Serve(t, &cmdtest.Server{Hang: true, Asked: cancel})
+		code, stdout, stderr := program.Shell(ctx, append(args, "--server", address)...)
 		if code != command.ExitInterrupted || stdout != "" || stderr != "" {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want 130 and nothing", args, code, stdout, stderr)
 		}
 	}
 }
 
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
-
 // A full disk behind a redirection must not look like success.
 func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
-	server := cluster()
-	server.ratios, server.holds, server.changes = ratios(), held(), writable().changes
-	server.scriptedBenchmarks = measured()
-	address := serve(t, server)
+	server := cmdtest.Cluster()
+	server.Ratios, server.Holds, server.Changes = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Writable().Changes
+	server.BenchmarkScript = cmdtest.Measured()
+	address := cmdtest.Serve(t, server)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}, {"restore", "web", "--wait=false"},
 		{"restore", "-n", "shop", "--dry-run"}, {"pause", "web"}, {"resume", "web"}, {"holds"},
 		{"ratios", "get", "n4"}, {"ratios", "history"}, {"ratios", "list", "--rules"}, {"ratios", "set", "n4=1", "--yes"},
@@ -119,8 +115,8 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 		{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"}} {
 		for _, output := range print.Formats {
 			var stderr bytes.Buffer
-			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: full{}, ErrOut: &stderr}
-			code := run(t.Context(), streams, append(args, "--server", address, "-o", output))
+			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: cmdtest.FullDisk{}, ErrOut: &stderr}
+			code := program(t.Context(), streams, append(args, "--server", address, "-o", output))
 			if code != command.ExitError || !strings.Contains(stderr.String(), "no space left on device") {
 				t.Errorf("%q -o %s: exit %d, stderr %q", args, output, code, &stderr)
 			}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 )
@@ -46,53 +47,53 @@ type failure struct {
 
 func failures(t *testing.T) []failure {
 	t.Helper()
-	noRight := withReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", `user "ann" may not do this; a RoleBinding to the ClusterRole workload-resizer-operator allows it`)
-	noPod := withReason(t, codes.NotFound, "POD_NOT_FOUND", `there is no pod "web" in namespace "default"`)
-	noType := withReason(t, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "n5" has no ratio`)
-	hidden := withReason(t, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `you may not get pods in namespace "shop"`)
+	noRight := cmdtest.WithReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", `user "ann" may not do this; a RoleBinding to the ClusterRole workload-resizer-operator allows it`)
+	noPod := cmdtest.WithReason(t, codes.NotFound, "POD_NOT_FOUND", `there is no pod "web" in namespace "default"`)
+	noType := cmdtest.WithReason(t, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "n5" has no ratio`)
+	hidden := cmdtest.WithReason(t, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `you may not get pods in namespace "shop"`)
 	standalone := func(method string) error {
-		return withReason(t, codes.FailedPrecondition, "STANDALONE", "this server runs standalone, without a cluster; ask one that has a cluster for /workloadresizer.v1."+method)
+		return cmdtest.WithReason(t, codes.FailedPrecondition, "STANDALONE", "this server runs standalone, without a cluster; ask one that has a cluster for /workloadresizer.v1."+method)
 	}
-	readOnly := withReason(t, codes.FailedPrecondition, "READ_ONLY", "the server runs with --dry-run")
+	readOnly := cmdtest.WithReason(t, codes.FailedPrecondition, "READ_ONLY", "the server runs with --dry-run")
 	return []failure{
 		{args: []string{"ratios", "list"}, err: noRight},
 		{args: []string{"ratios", "get", "n5"}, err: noType},
 		{args: []string{"ratios", "set", "n5=1.08", "--yes"}, err: noType},
 		{args: []string{"ratios", "set", "n5=1.08", "--create", "--yes"}},
-		{args: []string{"ratios", "set", "n4=1.08", "--yes"}, err: withReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "BatchUpdateRatios"},
-		{args: []string{"ratios", "delete", "n4", "--yes"}, err: withReason(t, codes.NotFound, "NO_OVERRIDE", `node type "n4" has no override`)},
+		{args: []string{"ratios", "set", "n4=1.08", "--yes"}, err: cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "BatchUpdateRatios"},
+		{args: []string{"ratios", "delete", "n4", "--yes"}, err: cmdtest.WithReason(t, codes.NotFound, "NO_OVERRIDE", `node type "n4" has no override`)},
 		{args: []string{"ratios", "watch"}, err: noRight},
 		{args: []string{"ratios", "history"}, err: standalone("RatioService/ListRatioChanges")},
-		{args: []string{"ratios", "rollback", "--to", "1", "--yes"}, err: withReason(t, codes.OutOfRange, "CHANGE_NOT_KEPT", "change 1 is not kept any more")},
+		{args: []string{"ratios", "rollback", "--to", "1", "--yes"}, err: cmdtest.WithReason(t, codes.OutOfRange, "CHANGE_NOT_KEPT", "change 1 is not kept any more")},
 		{args: []string{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, err: readOnly},
-		{args: []string{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, err: withReason(t, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "ConfigMap ns/samples-3, which keeps the samples, does not exist: apply deploy/base, which has it")},
-		{args: []string{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, err: withReason(t, codes.Unavailable, "SAMPLES_NOT_STORED", "ConfigMap ns/samples-3 cannot be written: the API server is not there")},
+		{args: []string{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "ConfigMap ns/samples-3, which keeps the samples, does not exist: apply deploy/base, which has it")},
+		{args: []string{"benchmark", "import", "testdata/benchmark/samples.jsonl"}, err: cmdtest.WithReason(t, codes.Unavailable, "SAMPLES_NOT_STORED", "ConfigMap ns/samples-3 cannot be written: the API server is not there")},
 		{args: []string{"benchmark", "import", "no-such-file.csv"}},
 		{args: []string{"benchmark", "list"}, err: standalone("BenchmarkService/ListBenchmarks")},
-		{args: []string{"benchmark", "list"}, err: withReason(t, codes.Unavailable, "BENCHMARKS_NOT_READY", "not ready: the settings of benchmarks are not read yet")},
-		{args: []string{"benchmark", "suggest"}, err: withReason(t, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark")},
-		{args: []string{"benchmark", "suggest", "x9"}, err: withReason(t, codes.NotFound, "NO_SUGGESTION", `no benchmark tells anything of node type "x9"`)},
+		{args: []string{"benchmark", "list"}, err: cmdtest.WithReason(t, codes.Unavailable, "BENCHMARKS_NOT_READY", "not ready: the settings of benchmarks are not read yet")},
+		{args: []string{"benchmark", "suggest"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark")},
+		{args: []string{"benchmark", "suggest", "x9"}, err: cmdtest.WithReason(t, codes.NotFound, "NO_SUGGESTION", `no benchmark tells anything of node type "x9"`)},
 		{args: []string{"benchmark", "feeds"}, err: noRight},
 		{args: []string{"benchmark", "feeds", "passmark"}},
-		{args: []string{"benchmark", "suggest", "n4"}, err: withReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
+		{args: []string{"benchmark", "suggest", "n4"}, err: cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
 		{args: []string{"benchmark", "accept", "e2", "--yes"}},
 		{args: []string{"benchmark", "accept", "c3", "--yes"}},
-		{args: []string{"benchmark", "accept", "n4", "--yes"}, err: withReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "UpdateRatio"},
+		{args: []string{"benchmark", "accept", "n4", "--yes"}, err: cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "UpdateRatio"},
 		{args: []string{"plan", "web"}, err: noPod},
 		{args: []string{"plan", "-n", "shop"}, err: hidden},
-		{args: []string{"plan", "-A"}, err: withReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews run already")},
-		{args: []string{"plan", "-A"}, err: withReason(t, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing was read for 1m0s")},
-		{args: []string{"plan", "-l", "app=web"}, err: withReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
+		{args: []string{"plan", "-A"}, err: cmdtest.WithReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews run already")},
+		{args: []string{"plan", "-A"}, err: cmdtest.WithReason(t, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing was read for 1m0s")},
+		{args: []string{"plan", "-l", "app=web"}, err: cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
 		{args: []string{"plan", "--what-if-ratio", "n5=1.08"}, err: missingField(t, "what_if.ratios[0].memory_perf", "n5")},
 		{args: []string{"plan", "-f", "hints_test.go"}, err: noType},
 		{args: []string{"explain", "web"}, err: noPod},
 		{args: []string{"resizes", "list", "-n", "shop"}, err: hidden},
-		{args: []string{"resizes", "get", "web"}, err: withReason(t, codes.NotFound, "NOT_RESIZED", `pod "web" was never sized`)},
+		{args: []string{"resizes", "get", "web"}, err: cmdtest.WithReason(t, codes.NotFound, "NOT_RESIZED", `pod "web" was never sized`)},
 		{args: []string{"resizes", "watch", "-n", "shop"}, err: hidden},
 		{args: []string{"status"}, err: standalone("ResizeService/GetStatus")},
 		{args: []string{"pause", "web"}, err: readOnly},
 		{args: []string{"restore", "web"}, err: noPod},
-		{args: []string{"resume", "web"}, err: withReason(t, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", "the pause of namespace default covers the pod")},
+		{args: []string{"resume", "web"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", "the pause of namespace default covers the pod")},
 		{args: []string{"holds", "-n", "shop"}, err: hidden},
 	}
 }
@@ -106,15 +107,15 @@ func TestErrors(t *testing.T) {
 		delete(unseen, name)
 	}
 	for _, failure := range failures(t) {
-		server := writable()
-		server.scriptedBenchmarks = measured()
+		server := cmdtest.Writable()
+		server.BenchmarkScript = cmdtest.Measured()
 		if failure.method == "" {
-			server.err = failure.err
+			server.Err = failure.err
 		} else {
-			server.resizing.refused = map[string]error{failure.method: failure.err}
+			server.Resizing.Refused = map[string]error{failure.method: failure.err}
 		}
-		args := append(failure.args, "--server", serve(t, server))
-		code, stdout, stderr := resizectl(t.Context(), args...)
+		args := append(failure.args, "--server", cmdtest.Serve(t, server))
+		code, stdout, stderr := program.Shell(t.Context(), args...)
 		if code != command.ExitError || stdout != "" {
 			t.Errorf("%q: exit %d, stdout %q", args, code, stdout)
 		}
@@ -131,7 +132,7 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "errors.txt", all.String())
+	cmdtest.Golden(t, "errors.txt", all.String())
 	if len(missing) > 0 || len(unseen) > 0 {
 		t.Errorf("not seen: hints %v, commands %v", slices.Sorted(maps.Keys(missing)), slices.Sorted(maps.Keys(unseen)))
 	}

@@ -14,5 +14,5 @@ func main() {
 	// After the first Ctrl-C the next one kills, as everywhere.
 	context.AfterFunc(ctx, stop)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	os.Exit(runAs(ctx, filepath.Base(os.Args[0]), streams, os.Args[1:]))
+	os.Exit(run(ctx, filepath.Base(os.Args[0]), streams, os.Args[1:]))
 }

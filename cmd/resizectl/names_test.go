@@ -4,16 +4,17 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // Names are in the form that kubectl takes.
 func TestNames(t *testing.T) {
-	server := cluster()
-	server.ratios, server.holds, server.resizing.resizes, server.resizing.manifest = ratios(), held(), resizes(), manifestPlans()
-	address := serve(t, server)
-	manifest := file(t, "deploy.yaml", []byte(manifestText))
+	server := cmdtest.Cluster()
+	server.Ratios, server.Holds, server.Resizing.Resizes, server.Resizing.Manifest = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Resizes(), cmdtest.ManifestPlans()
+	address := cmdtest.Serve(t, server)
+	manifest := cmdtest.File(t, "deploy.yaml", []byte(cmdtest.ManifestText))
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -27,24 +28,24 @@ func TestNames(t *testing.T) {
 		{"holds.name", []string{"holds"}, command.ExitOK},
 	} {
 		t.Run(filepath.Base(tc.golden), func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append(tc.args, "-o", "name", "--server", address)...)
+			code, stdout, stderr := program.Shell(t.Context(), append(tc.args, "-o", "name", "--server", address)...)
 			if code != tc.code || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			golden(t, tc.golden, stdout)
+			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
-	code, stdout, _ := resizectl(t.Context(), "ratios", "get", "n4", "-o", "name", "--server", serve(t, writable()))
+	code, stdout, _ := program.Shell(t.Context(), "ratios", "get", "n4", "-o", "name", "--server", cmdtest.Serve(t, cmdtest.Writable()))
 	if code != command.ExitOK || stdout != "nodetype/n4\n" {
 		t.Errorf("exit %d, stdout %q", code, stdout)
 	}
 }
 
 func TestNamesOfAWatch(t *testing.T) {
-	server := &scripted{}
-	server.watches.next = []scriptedStream[*ratioEvent]{{events: append(present(), changed())}}
+	server := &cmdtest.Server{}
+	server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}}
 	const want = "nodetype/c3\nnodetype/n4\nnodetype/n4\n"
-	_, stdout, stderr := watchUntil(t, want, "ratios", "watch", "-o", "name", "--server", serve(t, server))
+	_, stdout, stderr := program.WatchUntil(t, want, "ratios", "watch", "-o", "name", "--server", cmdtest.Serve(t, server))
 	if stdout != want || stderr != "" {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)
 	}
@@ -53,13 +54,13 @@ func TestNamesOfAWatch(t *testing.T) {
 // "list --watch" is "watch".
 func TestListsThatAreWatched(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
-		server := &scripted{}
-		server.watches.next = []scriptedStream[*ratioEvent]{{events: append(present(), changed(), gone())}}
-		server.resizing.watches.next = []scriptedStream[*workloadresizerv1.WatchResizesResponse]{{events: watchedResizes()}}
-		address := serve(t, server)
-		_, stdout, _ := watchUntil(t, "deleted", "ratios", "list", flag, "--server", address)
-		golden(t, "ratios-watch.table", stdout)
-		_, stdout, _ = watchUntil(t, "deleted", "resizes", "list", flag, "--server", address)
-		golden(t, "resizes-watch.table", stdout)
+		server := &cmdtest.Server{}
+		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}
+		server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{{Events: cmdtest.ResizeEvents()}}
+		address := cmdtest.Serve(t, server)
+		_, stdout, _ := program.WatchUntil(t, "deleted", "ratios", "list", flag, "--server", address)
+		cmdtest.Golden(t, "ratios-watch.table", stdout)
+		_, stdout, _ = program.WatchUntil(t, "deleted", "resizes", "list", flag, "--server", address)
+		cmdtest.Golden(t, "resizes-watch.table", stdout)
 	}
 }

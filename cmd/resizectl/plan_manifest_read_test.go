@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -22,7 +23,7 @@ func TestManifestsAreJoined(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "more.yaml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	one := file(t, "one", []byte("kind: One"))
+	one := cmdtest.File(t, "one", []byte("kind: One"))
 	for _, tc := range []struct {
 		name, want, stderr string
 		files              []string
@@ -36,15 +37,15 @@ func TestManifestsAreJoined(t *testing.T) {
 		{"a file without a name", "", "error: the name of the manifest is empty\nsee \"resizectl plan --help\"\n", []string{""}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			server := &scripted{}
-			server.resizing.manifest = &workloadresizerv1.PreviewManifestResponse{}
-			args := []string{"plan", "--server", serve(t, server)}
+			server := &cmdtest.Server{}
+			server.Resizing.Manifest = &workloadresizerv1.PreviewManifestResponse{}
+			args := []string{"plan", "--server", cmdtest.Serve(t, server)}
 			for _, file := range tc.files {
 				args = append(args, "-f", file)
 			}
 			var out, errOut bytes.Buffer
-			run(t.Context(), genericiooptions.IOStreams{In: strings.NewReader("kind: In"), Out: &out, ErrOut: &errOut}, args)
-			asked, _ := server.lastRequest().(*workloadresizerv1.PreviewManifestRequest)
+			program(t.Context(), genericiooptions.IOStreams{In: strings.NewReader("kind: In"), Out: &out, ErrOut: &errOut}, args)
+			asked, _ := server.LastRequest().(*workloadresizerv1.PreviewManifestRequest)
 			if asked.GetManifest() != tc.want || errOut.String() != tc.stderr {
 				t.Errorf("asked for %q, want %q; stderr %q, want %q", asked.GetManifest(), tc.want, &errOut, tc.stderr)
 			}

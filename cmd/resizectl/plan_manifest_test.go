@@ -15,38 +15,19 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-const manifestText = "kind: Deployment\n"
-
-// manifestPlans are those of a Deployment, and of a pod that has nobody.
-func manifestPlans() *workloadresizerv1.PreviewManifestResponse {
-	of := func(plan *workloadresizerv1.Plan, nodeType string) *workloadresizerv1.Plan {
-		plan.Pod, plan.Node, plan.NodeType = "web", "", nodeType
-		return plan
-	}
-	onBaseline := of(web(), "n2d")
-	onBaseline.Decision, onBaseline.CpuFactor = workloadresizerv1.Decision_DECISION_ALIGNED, 1
-	onBaseline.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "requests and limits are those of n2d"}}
-	return &workloadresizerv1.PreviewManifestResponse{
-		Objects: []*workloadresizerv1.ManifestPlan{
-			{Kind: "Deployment", Namespace: "shop", Name: "web", Plans: []*workloadresizerv1.Plan{onBaseline, of(web(), "n4")}},
-			{Kind: "Pod", Name: "bare", Warnings: []string{"a pod without a controller is never resized"}, Plans: []*workloadresizerv1.Plan{of(bare(), "n4")}},
-		},
-		PassedOver: []string{"Service web", "ConfigMap web"},
-	}
-}
-
 const manifestNotes = "warning: pod/bare: a pod without a controller is never resized\nmakes no pods: Service web, ConfigMap web\n"
 
 func TestPlanOfAManifest(t *testing.T) {
-	server := &scripted{}
-	server.resizing.manifest = manifestPlans()
-	address := serve(t, server)
+	server := &cmdtest.Server{}
+	server.Resizing.Manifest = cmdtest.ManifestPlans()
+	address := cmdtest.Serve(t, server)
 	file := filepath.Join(t.TempDir(), "deploy.yaml")
-	if err := os.WriteFile(file, []byte(manifestText), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(cmdtest.ManifestText), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -54,49 +35,49 @@ func TestPlanOfAManifest(t *testing.T) {
 		args           []string
 		asked          *workloadresizerv1.PreviewManifestRequest
 	}{
-		{"manifest.table", manifestNotes, nil, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
-		{"manifest.wide", manifestNotes, []string{"-o", "wide", "--node-type", "n4,c3"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText, NodeTypes: []string{"n4", "c3"}}},
-		{"manifest.color", manifestNotes, []string{"--color=always"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
-		{"manifest.json", "", []string{"-o", "json", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText, WhatIf: &workloadresizerv1.WhatIf{BaselineNodeType: "n4"}}},
-		{"manifest.yaml", "", []string{"-o", "yaml"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
+		{"manifest.table", manifestNotes, nil, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}},
+		{"manifest.wide", manifestNotes, []string{"-o", "wide", "--node-type", "n4,c3"}, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText, NodeTypes: []string{"n4", "c3"}}},
+		{"manifest.color", manifestNotes, []string{"--color=always"}, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}},
+		{"manifest.json", "", []string{"-o", "json", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText, WhatIf: &workloadresizerv1.WhatIf{BaselineNodeType: "n4"}}},
+		{"manifest.yaml", "", []string{"-o", "yaml"}, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "-f", file, "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "-f", file, "--server", address}, tc.args...)...)
 			if code != command.ExitDifferences || stderr != tc.stderr {
 				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.stderr)
 			}
-			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
-			golden(t, tc.golden, stdout)
+			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }
 
 func TestPlanOfAManifestFromStandardInput(t *testing.T) {
-	server := &scripted{}
-	server.resizing.manifest = &workloadresizerv1.PreviewManifestResponse{Objects: manifestPlans().GetObjects()[1:]}
+	server := &cmdtest.Server{}
+	server.Resizing.Manifest = &workloadresizerv1.PreviewManifestResponse{Objects: cmdtest.ManifestPlans().GetObjects()[1:]}
 	var out, errOut bytes.Buffer
-	streams := genericiooptions.IOStreams{In: bytes.NewBufferString(manifestText), Out: &out, ErrOut: &errOut}
+	streams := genericiooptions.IOStreams{In: bytes.NewBufferString(cmdtest.ManifestText), Out: &out, ErrOut: &errOut}
 	// What is left alone everywhere is no difference.
-	if code := run(t.Context(), streams, []string{"plan", "-f", "-", "--server", serve(t, server)}); code != command.ExitOK {
+	if code := program(t.Context(), streams, []string{"plan", "-f", "-", "--server", cmdtest.Serve(t, server)}); code != command.ExitOK {
 		t.Errorf("exit %d: %s", code, errOut.String())
 	}
-	asked := &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}
-	if diff := cmp.Diff(asked, server.lastRequest(), protocmp.Transform()); diff != "" {
+	asked := &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}
+	if diff := cmp.Diff(asked, server.LastRequest(), protocmp.Transform()); diff != "" {
 		t.Errorf("asked for something else (-want +got):\n%s", diff)
 	}
 }
 
 func TestPlanOfAManifestThatFails(t *testing.T) {
-	server := &scripted{err: withReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "document 2: line 4: unknown field")}
-	address := serve(t, server)
+	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "document 2: line 4: unknown field")}
+	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct{ name, file, want string }{
 		{"no such file", "missing.yaml", "error: read the manifest: stat missing.yaml: no such file or directory\n"},
-		{"the server's word", "golden_test.go", "error: document 2: line 4: unknown field\n"},
+		{"the server's word", "plan_manifest_test.go", "error: document 2: line 4: unknown field\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), "plan", "-f", tc.file, "--server", address)
+			code, stdout, stderr := program.Shell(t.Context(), "plan", "-f", tc.file, "--server", address)
 			if code != command.ExitError || stdout != "" || stderr != tc.want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 			}
@@ -106,9 +87,9 @@ func TestPlanOfAManifestThatFails(t *testing.T) {
 
 // With a configuration no server is asked but the one in this process.
 func TestPlanOfAManifestOffline(t *testing.T) {
-	server := &scripted{}
-	server.resizing.manifest = manifestPlans()
-	address := serve(t, server)
+	server := &cmdtest.Server{}
+	server.Resizing.Manifest = cmdtest.ManifestPlans()
+	address := cmdtest.Serve(t, server)
 	var started string
 	stopped := false
 	real := startStandalone
@@ -122,7 +103,7 @@ func TestPlanOfAManifestOffline(t *testing.T) {
 		return conn, func() error { stopped = true; return conn.Close() }, nil
 	}
 	plan := func(config string) (int, string, string) {
-		return resizectl(t.Context(), "plan", "-f", "golden_test.go", "--config", filepath.Join("testdata", "configs", config))
+		return program.Shell(t.Context(), "plan", "-f", "plan_manifest_test.go", "--config", filepath.Join("testdata", "configs", config))
 	}
 	for _, config := range []string{"config.yaml", "manifests.yaml"} {
 		t.Run("with "+config, func(t *testing.T) {
@@ -130,10 +111,10 @@ func TestPlanOfAManifestOffline(t *testing.T) {
 			if code != command.ExitDifferences || stderr != manifestNotes || !strings.Contains(started, "baselineNodeType:") || strings.Contains(started, "kind:") || !stopped {
 				t.Errorf("exit %d, stopped %v, stderr %q, started with\n%s", code, stopped, stderr, started)
 			}
-			golden(t, "manifest.table", stdout)
+			cmdtest.Golden(t, "manifest.table", stdout)
 		})
 	}
-	server.err = withReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
+	server.Err = cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
 	for _, tc := range []struct{ name, config, want string }{
 		{"what it says against the manifest", "config.yaml", "no objects\n"},
 		{"a configuration that is not there", "none.yaml", "read the configuration: open testdata/configs/none.yaml: no such file or directory\n"},

@@ -8,13 +8,14 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 func TestPlanAsksForWhatIsSelected(t *testing.T) {
-	server := cluster()
-	address := serve(t, server)
+	server := cmdtest.Cluster()
+	address := cmdtest.Serve(t, server)
 	whatIf := &workloadresizerv1.WhatIf{
 		Ratios: []*workloadresizerv1.Ratio{{NodeType: "n4", CpuPerf: 1.08, MemoryPerf: 1}, {NodeType: "c3", CpuPerf: 1.3}, {NodeType: "t2d", MemoryPerf: 1.1}},
 	}
@@ -44,11 +45,11 @@ func TestPlanAsksForWhatIsSelected(t *testing.T) {
 		{"the API server", []string{"-A", "--server-side-preview"}, &workloadresizerv1.PreviewPlansRequest{ServerSide: true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, _, stderr := resizectl(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
+			code, _, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
 			if code == command.ExitError || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
 		})
@@ -56,8 +57,8 @@ func TestPlanAsksForWhatIsSelected(t *testing.T) {
 }
 
 func TestPlanSaysWhereItFoundNothing(t *testing.T) {
-	address := serve(t, &scripted{summary: &workloadresizerv1.PlanSummary{}})
-	code, stdout, stderr := resizectl(t.Context(), "plan", "deploy/web", "-l", "app=web", "--node", "node-1", "--node-type", "n4", "--server", address)
+	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
+	code, stdout, stderr := program.Shell(t.Context(), "plan", "deploy/web", "-l", "app=web", "--node", "node-1", "--node-type", "n4", "--server", address)
 	if want := "no pods found in namespace default of deployment/web with labels app=web on node node-1 on nodes of type n4\n"; code != command.ExitOK || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
@@ -88,7 +89,7 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 		{"a manifest and an empty configuration", "--config is empty; leave it out to ask a server", []string{"-f", "deploy.yaml", "--config", ""}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "--server", "127.0.0.1:1"}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", "127.0.0.1:1"}, tc.args...)...)
 			if want := "error: " + tc.want + help; code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr\n%swant\n%s", code, stdout, stderr, want)
 			}
@@ -98,12 +99,12 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 
 // The totals are what a person decides by.
 func TestPlanTotals(t *testing.T) {
-	server := cluster()
-	server.summary = &workloadresizerv1.PlanSummary{
+	server := cmdtest.Cluster()
+	server.Summary = &workloadresizerv1.PlanSummary{
 		Pods: 4, Resize: 1, Aligned: 1, Skip: 2, RequestDelta: map[string]string{"cpu": "-210m", "memory": "2Gi"},
 		Codes: map[string]int64{"NotOwned": 1, "InvalidAnnotation": 1, "AlreadyAligned": 3},
 	}
-	address := serve(t, server)
+	address := cmdtest.Serve(t, server)
 	for name, args := range map[string][]string{
 		"plans-totals.table": nil,
 		"plans-totals.color": {"--color", "always"},
@@ -112,14 +113,14 @@ func TestPlanTotals(t *testing.T) {
 		"plans-totals.yaml":  {"-o", "yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "-A", "--server", address}, args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "-A", "--server", address}, args...)...)
 			if code != command.ExitDifferences || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			golden(t, name, stdout)
+			cmdtest.Golden(t, name, stdout)
 		})
 	}
-	code, stdout, _ := resizectl(t.Context(), "plan", "web-6d4cf56db6-x2x7p", "--color=always", "--server", address)
+	code, stdout, _ := program.Shell(t.Context(), "plan", "web-6d4cf56db6-x2x7p", "--color=always", "--server", address)
 	if code != command.ExitDifferences || !strings.Contains(stdout, "\x1b[32m1 → 800m\x1b[0m") {
 		t.Errorf("exit %d, one pod is not coloured:\n%s", code, stdout)
 	}

@@ -11,14 +11,15 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 func TestPlan(t *testing.T) {
-	server := cluster()
-	address := serve(t, server)
+	server := cmdtest.Cluster()
+	address := cmdtest.Serve(t, server)
 	ofPod := func(namespace, pod string) proto.Message {
 		return &workloadresizerv1.PreviewPodRequest{Namespace: namespace, Pod: pod}
 	}
@@ -47,20 +48,20 @@ func TestPlan(t *testing.T) {
 		{"plans.yaml", []string{"-A", "-o", "yaml"}, of(""), command.ExitDifferences},
 	} {
 		t.Run(strings.Join(append([]string{"plan"}, tc.args...), " "), func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
 			if code != tc.code || stderr != "" {
 				t.Errorf("exit %d, want %d; stderr %q", code, tc.code, stderr)
 			}
-			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
-			golden(t, tc.golden, stdout)
+			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }
 
 func TestPlanOfNoPods(t *testing.T) {
-	address := serve(t, &scripted{summary: &workloadresizerv1.PlanSummary{}})
+	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
 	for _, tc := range []struct {
 		golden, stderr string
 		args           []string
@@ -70,24 +71,24 @@ func TestPlanOfNoPods(t *testing.T) {
 		{"plans-none.json", "no pods found\n", []string{"-A", "-o", "json"}},
 		{"plans-none.yaml", "no pods found\n", []string{"-A", "-o", "yaml"}},
 	} {
-		code, stdout, stderr := resizectl(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
+		code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
 		if code != command.ExitOK || stderr != tc.stderr {
 			t.Errorf("%q: exit %d, stderr %q; want %q", tc.args, code, stderr, tc.stderr)
 		}
-		golden(t, tc.golden, stdout)
+		cmdtest.Golden(t, tc.golden, stdout)
 	}
 }
 
 // What is written a plan at a time must still be one document, and the same one
 // in both formats.
 func TestPlanDocumentsParse(t *testing.T) {
-	address := serve(t, cluster())
+	address := cmdtest.Serve(t, cmdtest.Cluster())
 	var fromJSON, fromYAML any
-	_, stdout, _ := resizectl(t.Context(), "plan", "-A", "-o", "json", "--server", address)
+	_, stdout, _ := program.Shell(t.Context(), "plan", "-A", "-o", "json", "--server", address)
 	if err := json.Unmarshal([]byte(stdout), &fromJSON); err != nil {
 		t.Fatal(err)
 	}
-	_, stdout, _ = resizectl(t.Context(), "plan", "-A", "-o", "yaml", "--server", address)
+	_, stdout, _ = program.Shell(t.Context(), "plan", "-A", "-o", "yaml", "--server", address)
 	if err := yaml.Unmarshal([]byte(stdout), &fromYAML); err != nil {
 		t.Fatal(err)
 	}
@@ -100,18 +101,18 @@ func TestPlanDocumentsParse(t *testing.T) {
 func TestPlanStreamThatBreaksOff(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		server *scripted
+		server *cmdtest.Server
 		stderr string
 	}{
-		{"without a summary", &scripted{plans: []*workloadresizerv1.Plan{bare()}},
+		{"without a summary", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}},
 			"broke off after 1 pod, so it is not complete: the stream ended without its summary\nrun the command again\n"},
-		{"with an error", &scripted{plans: []*workloadresizerv1.Plan{bare(), aligned()}, err: withReason(t, codes.Unavailable, "CACHE_NOT_READY", "the server is shutting down")},
+		{"with an error", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare(), cmdtest.Aligned()}, Err: cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "the server is shutting down")},
 			"broke off after 2 pods, so it is not complete: the server is shutting down\nrun the command again\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			address := serve(t, tc.server)
+			address := cmdtest.Serve(t, tc.server)
 			for _, output := range print.Formats {
-				code, stdout, stderr := resizectl(t.Context(), "plan", "-A", "-o", output, "--server", address)
+				code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "-o", output, "--server", address)
 				if want := "error: the answer of " + address + " " + tc.stderr; code != command.ExitError || stderr != want {
 					t.Errorf("-o %s: exit %d, stderr %q; want %q", output, code, stderr, want)
 				}

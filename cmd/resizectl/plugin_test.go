@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
@@ -15,12 +16,12 @@ func TestPlugin(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", "")
 	as := func(program string, args ...string) (stdout, stderr string) {
 		var out, errOut bytes.Buffer
-		runAs(t.Context(), program, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, args)
+		run(t.Context(), program, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, args)
 		return out.String(), errOut.String()
 	}
 	for _, program := range []string{"kubectl-workload_resizer", "kubectl-workload_resizer.exe"} {
 		stdout, _ := as(program, "plan", "--help")
-		golden(t, "help-plugin-plan.txt", stdout)
+		cmdtest.Golden(t, "help-plugin-plan.txt", stdout)
 		stdout, _ = as(program, "restore", "--help")
 		if strings.Contains(stdout, "resizectl") {
 			t.Errorf("%s: the help still says resizectl:\n%s", program, stdout)
@@ -49,9 +50,9 @@ func TestPlugin(t *testing.T) {
 func TestTheCommandToAcceptIsThatOfThePlugin(t *testing.T) {
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
-	server := writable()
-	server.scriptedBenchmarks = measured()
-	code := runAs(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", serve(t, server)})
+	server := cmdtest.Writable()
+	server.BenchmarkScript = cmdtest.Measured()
+	code := run(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", cmdtest.Serve(t, server)})
 	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload_resizer benchmark accept n4\n") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
 	}

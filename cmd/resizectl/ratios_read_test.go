@@ -9,44 +9,45 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 func TestRatiosOfSeveralSources(t *testing.T) {
-	address := serve(t, writable())
+	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, output := range print.Formats {
 		for name, args := range map[string][]string{
 			"ratios-overridden": {"list"}, "ratios-rules": {"list", "--rules"}, "ratios-get": {"get", "n4"}, "ratios-history": {"history"},
 		} {
-			code, stdout, stderr := resizectl(t.Context(), onRatios(args, "-o", output, "--server", address)...)
+			code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "-o", output, "--server", address)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("%v -o %s: exit %d, stderr %q", args, output, code, stderr)
 			}
-			golden(t, name+"."+output, stdout)
+			cmdtest.Golden(t, name+"."+output, stdout)
 		}
 	}
 }
 
 func TestRatiosOfAClusterWithoutRules(t *testing.T) {
-	code, stdout, stderr := resizectl(t.Context(), "ratios", "list", "--rules", "--server", serve(t, &scripted{ratios: ratios()}))
+	code, stdout, stderr := program.Shell(t.Context(), "ratios", "list", "--rules", "--server", cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
 	if code != command.ExitOK || stderr != "there are no rules: the same holds for every pod\n" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
-	golden(t, "ratios.table", stdout)
+	cmdtest.Golden(t, "ratios.table", stdout)
 }
 
 func TestRatioOfAnUnknownNodeType(t *testing.T) {
-	code, stdout, stderr := resizectl(t.Context(), "ratios", "get", "n5", "--server", serve(t, writable()))
+	code, stdout, stderr := program.Shell(t.Context(), "ratios", "get", "n5", "--server", cmdtest.Serve(t, cmdtest.Writable()))
 	if code != command.ExitError || stdout != "" || stderr != "error: no source names node type \"n5\"\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func TestHistoryIsReadInPages(t *testing.T) {
-	server := writable()
-	address := serve(t, server)
+	server := cmdtest.Writable()
+	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		args    []string
 		numbers string
@@ -59,7 +60,7 @@ func TestHistoryIsReadInPages(t *testing.T) {
 		{[]string{"n4", "--limit", "3"}, "3 3 2 2 1", "", &workloadresizerv1.ListRatioChangesRequest{NodeType: "n4", PageSize: 1, PageToken: "2"}},
 	} {
 		t.Run(fmt.Sprint(tc.args), func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), onRatios([]string{"history", "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), onRatios([]string{"history", "--server", address}, tc.args...)...)
 			var numbers []string
 			for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[1:] {
 				numbers = append(numbers, strings.Fields(line)[0])
@@ -67,7 +68,7 @@ func TestHistoryIsReadInPages(t *testing.T) {
 			if code != command.ExitOK || stderr != tc.stderr || strings.Join(numbers, " ") != tc.numbers {
 				t.Errorf("exit %d, changes %v, stderr %q; want %s, %q", code, numbers, stderr, tc.numbers, tc.stderr)
 			}
-			if diff := cmp.Diff(proto.Message(tc.last), server.lastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(proto.Message(tc.last), server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked last for something else (-want +got):\n%s", diff)
 			}
 		})
@@ -75,20 +76,20 @@ func TestHistoryIsReadInPages(t *testing.T) {
 }
 
 func TestHistoryOfNothing(t *testing.T) {
-	code, stdout, stderr := resizectl(t.Context(), "ratios", "history", "n4", "--server", serve(t, &scripted{}))
+	code, stdout, stderr := program.Shell(t.Context(), "ratios", "history", "n4", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing was changed, as far back as is kept\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func TestNodeTypesOfFlagsAreCompleted(t *testing.T) {
-	address := serve(t, writable())
+	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, tc := range []struct{ name, flag, typed, want string }{
 		{"one", "--what-if-node-type", "", "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
 		{"the next of several", "--node-type", "n4,", "n4,c3\t1.3/1 by configmap\nn4,n2d\t1/1 by configmap\n:4\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, stdout, _ := resizectl(t.Context(), "__complete", "plan", "--server", address, tc.flag, tc.typed); stdout != tc.want {
+			if _, stdout, _ := program.Shell(t.Context(), "__complete", "plan", "--server", address, tc.flag, tc.typed); stdout != tc.want {
 				t.Errorf("completed as %q, want %q", stdout, tc.want)
 			}
 		})
@@ -96,7 +97,7 @@ func TestNodeTypesOfFlagsAreCompleted(t *testing.T) {
 }
 
 func TestNodeTypesAreCompleted(t *testing.T) {
-	address := serve(t, writable())
+	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, tc := range []struct {
 		name string
 		args []string
@@ -111,7 +112,7 @@ func TestNodeTypesAreCompleted(t *testing.T) {
 		{"changes to go back to", []string{"rollback", "--to", ""}, "3\t2026-11-21T03:02:03Z by ann: -\n2\t2026-11-21T02:02:03Z by bob: measured anew\n:36\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, stdout, _ := resizectl(t.Context(), append([]string{"__complete", "ratios", "--server", address}, tc.args...)...); stdout != tc.want {
+			if _, stdout, _ := program.Shell(t.Context(), append([]string{"__complete", "ratios", "--server", address}, tc.args...)...); stdout != tc.want {
 				t.Errorf("completed as %q, want %q", stdout, tc.want)
 			}
 		})
@@ -120,7 +121,7 @@ func TestNodeTypesAreCompleted(t *testing.T) {
 
 // What is printed while a person writes a line stays in it.
 func TestCompletionWithoutAServerIsSilent(t *testing.T) {
-	_, stdout, stderr := resizectl(t.Context(), "__complete", "ratios", "--server", nobody(t), "get", "")
+	_, stdout, stderr := program.Shell(t.Context(), "__complete", "ratios", "--server", cmdtest.Nobody(t), "get", "")
 	if stdout != ":4\n" || stderr != "Completion ended with directive: ShellCompDirectiveNoFileComp\n" {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)
 	}

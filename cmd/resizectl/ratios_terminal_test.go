@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
@@ -21,12 +22,12 @@ func TestRatiosWritesAskAtATerminal(t *testing.T) {
 			{"y\n", command.ExitOK, 2, "Apply? [y/N] "},
 			{"\n", command.ExitError, 1, "Apply? [y/N] error: not confirmed, so nothing was changed\n"},
 		} {
-			server := writable()
+			server := cmdtest.Writable()
 			var stdout, stderr bytes.Buffer
-			streams := genericiooptions.IOStreams{In: openTerminal(t).typed(t, tc.answer), Out: &stdout, ErrOut: &stderr}
-			code := run(t.Context(), streams, onRatios(verb, "--server", serve(t, server)))
-			if code != tc.code || !strings.HasSuffix(stderr.String(), tc.stderr) || len(server.written()) != tc.asked {
-				t.Errorf("%q %q: exit %d, the server was asked %d times, stderr\n%s", verb, tc.answer, code, len(server.written()), &stderr)
+			streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, tc.answer), Out: &stdout, ErrOut: &stderr}
+			code := program(t.Context(), streams, onRatios(verb, "--server", cmdtest.Serve(t, server)))
+			if code != tc.code || !strings.HasSuffix(stderr.String(), tc.stderr) || len(server.Written()) != tc.asked {
+				t.Errorf("%q %q: exit %d, the server was asked %d times, stderr\n%s", verb, tc.answer, code, len(server.Written()), &stderr)
 			}
 			if (stdout.Len() > 0) != (tc.code == command.ExitOK) {
 				t.Errorf("%q %q: stdout %q", verb, tc.answer, &stdout)

@@ -6,13 +6,14 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 func TestRatiosList(t *testing.T) {
-	address := serve(t, &scripted{ratios: ratios()})
+	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -24,28 +25,28 @@ func TestRatiosList(t *testing.T) {
 		{"ratios.yaml", []string{"--output=yaml"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"ratios", "list", "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"ratios", "list", "--server", address}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			golden(t, tc.golden, stdout)
+			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }
 
 func TestRatiosListWarnsOfUnhealthySources(t *testing.T) {
-	resp := ratios()
+	resp := cmdtest.Ratios()
 	resp.Sources = []*workloadresizerv1.RatioSource{
 		{Name: "override", Healthy: true},
 		{Name: "configmap", Message: "nodeTypes.n4.cpuPerf:\n-1 is not > 0", LastGoodTime: timestamppb.New(time.Date(2026, 10, 1, 12, 30, 0, 0, time.UTC))},
 		{Name: "benchmark", Message: "connection refused"},
 	}
-	address := serve(t, &scripted{ratios: resp})
+	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: resp})
 	const want = `warning: source configmap is not healthy: nodeTypes.n4.cpuPerf: -1 is not > 0 (its state of 2026-10-01T12:30:00Z is kept)
 warning: source benchmark is not healthy: connection refused (it has had no good state yet)
 `
 	for _, output := range print.Formats {
-		code, stdout, stderr := resizectl(t.Context(), "ratios", "list", "--server", address, "-o", output)
+		code, stdout, stderr := program.Shell(t.Context(), "ratios", "list", "--server", address, "-o", output)
 		if code != command.ExitOK || stdout == "" || stderr != want {
 			t.Errorf("-o %s: exit %d, stderr\n%s\nwant\n%s", output, code, stderr, want)
 		}

@@ -9,11 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/testing/protocmp"
-	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -24,8 +23,6 @@ type (
 	updateOf = workloadresizerv1.UpdateRatioRequest
 	batch    = workloadresizerv1.BatchUpdateRatiosRequest
 )
-
-func mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
 
 // onRatios is the command line of a verb of ratios with flags.
 func onRatios(verb []string, flags ...string) []string {
@@ -41,22 +38,22 @@ func TestRatiosWrites(t *testing.T) {
 		asked  proto.Message
 	}{
 		{"ratios-set", []string{"set", "n4", "--cpu", "1.2", "--reason", "as measured"},
-			&batch{Reason: "as measured", Requests: []*updateOf{{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, Etag: "before"}, UpdateMask: mask("cpu_perf")}}}},
+			&batch{Reason: "as measured", Requests: []*updateOf{{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, Etag: "before"}, UpdateMask: cmdtest.Mask("cpu_perf")}}}},
 		{"ratios-set-both", []string{"set", "n4", "--cpu", "1.2", "--memory", "0.9"},
-			&batch{Requests: []*updateOf{{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, MemoryPerf: 0.9, Etag: "before"}, UpdateMask: mask("cpu_perf", "memory_perf")}}}},
+			&batch{Requests: []*updateOf{{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, MemoryPerf: 0.9, Etag: "before"}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf")}}}},
 		{"ratios-set-several", []string{"set", "n4=1.2", "c3=0.98/1.1", "n2d=/1.5"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, Etag: "before"}, UpdateMask: mask("cpu_perf")},
-			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 0.98, MemoryPerf: 1.1, Etag: "none-c3"}, UpdateMask: mask("cpu_perf", "memory_perf")},
-			{Ratio: &ratioOf{NodeType: "n2d", MemoryPerf: 1.5, Etag: "none-n2d"}, UpdateMask: mask("memory_perf")},
+			{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, Etag: "before"}, UpdateMask: cmdtest.Mask("cpu_perf")},
+			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 0.98, MemoryPerf: 1.1, Etag: "none-c3"}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf")},
+			{Ratio: &ratioOf{NodeType: "n2d", MemoryPerf: 1.5, Etag: "none-n2d"}, UpdateMask: cmdtest.Mask("memory_perf")},
 		}}},
 		{"ratios-set-new", []string{"set", "n5=1.5/1.25", "--create"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "n5", CpuPerf: 1.5, MemoryPerf: 1.25}, UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
+			{Ratio: &ratioOf{NodeType: "n5", CpuPerf: 1.5, MemoryPerf: 1.25}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
 		{"ratios-set-model", []string{"set", "n4@Intel-6-79=0.9/1", "--create"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "n4@Intel-6-79", CpuPerf: 0.9, MemoryPerf: 1}, UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
+			{Ratio: &ratioOf{NodeType: "n4@Intel-6-79", CpuPerf: 0.9, MemoryPerf: 1}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
 		{"ratios-set-until", []string{"set", "c3=1.2", "--until", "2026-11-22T02:00:00+01:00"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 1.2, Etag: "none-c3", ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, UpdateMask: mask("cpu_perf", "expire_time")}}}},
+			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 1.2, Etag: "none-c3", ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, UpdateMask: cmdtest.Mask("cpu_perf", "expire_time")}}}},
 		{"ratios-set-never", []string{"set", "n4", "--until", "never", "--etag", "mine"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "n4", Etag: "mine"}, UpdateMask: mask("expire_time")}}}},
+			{Ratio: &ratioOf{NodeType: "n4", Etag: "mine"}, UpdateMask: cmdtest.Mask("expire_time")}}}},
 		{"ratios-delete", []string{"delete", "n4", "--reason", "as configured"},
 			&workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: "before", Reason: "as configured"}},
 		{"ratios-delete-last", []string{"delete", "c3", "--ignore-not-found", "--etag", "mine"},
@@ -67,60 +64,48 @@ func TestRatiosWrites(t *testing.T) {
 			&workloadresizerv1.RollbackRatiosRequest{ExpectedNewestChange: 3}},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
-			server := writable()
-			code, stdout, stderr := resizectl(t.Context(), onRatios(tc.args, "--server", serve(t, server), "--yes")...)
+			server := cmdtest.Writable()
+			code, stdout, stderr := program.Shell(t.Context(), onRatios(tc.args, "--server", cmdtest.Serve(t, server), "--yes")...)
 			if code != command.ExitOK {
 				t.Errorf("exit %d", code)
 			}
-			golden(t, tc.golden+".table", stdout)
-			golden(t, tc.golden+".preview", stderr)
-			if diff := cmp.Diff(tried(tc.asked), server.written(), protocmp.Transform()); diff != "" {
+			cmdtest.Golden(t, tc.golden+".table", stdout)
+			cmdtest.Golden(t, tc.golden+".preview", stderr)
+			if diff := cmp.Diff(cmdtest.Tried(tc.asked), server.Written(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// tried is a request as it is sent first, then that for real.
-func tried(req proto.Message) []proto.Message {
-	fields := req.ProtoReflect().Descriptor().Fields()
-	req.ProtoReflect().Set(fields.ByName("author"), protoreflect.ValueOfString(command.Author()))
-	first := proto.Clone(req)
-	first.ProtoReflect().Set(fields.ByName("validate_only"), protoreflect.ValueOfBool(true))
-	return []proto.Message{first, req}
-}
-
 func TestRatiosSetForAWhile(t *testing.T) {
-	server := writable()
+	server := cmdtest.Writable()
 	begin := time.Now()
-	code, _, stderr := resizectl(t.Context(), "ratios", "set", "n4=1.2", "--for", "90m", "--yes", "--server", serve(t, server))
+	code, _, stderr := program.Shell(t.Context(), "ratios", "set", "n4=1.2", "--for", "90m", "--yes", "--server", cmdtest.Serve(t, server))
 	if code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	end := server.lastRequest().(*batch).GetRequests()[0].GetRatio().GetExpireTime().AsTime()
+	end := server.LastRequest().(*batch).GetRequests()[0].GetRatio().GetExpireTime().AsTime()
 	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) || end.Nanosecond() != 0 {
 		t.Errorf("ends %v after the beginning", end.Sub(begin))
 	}
 }
 
-// hiddenOfImpact warns of what the scripted server's impact leaves out.
-const hiddenOfImpact = "warning: 1 namespace with pods that this concerns is hidden from you: you may not get pods there\n"
-
 func TestRatiosDryRun(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2", "c3=1.4"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, output := range print.Formats {
-			server := writable()
-			asked := onRatios(args, "-o", output, "--server", serve(t, server), "--dry-run")
-			code, stdout, stderr := resizectl(t.Context(), asked...)
-			if code != command.ExitDifferences || stderr != hiddenOfImpact {
-				t.Errorf("%q -o %s: exit %d, stderr %q; want 1 and %q", args, output, code, stderr, hiddenOfImpact)
+			server := cmdtest.Writable()
+			asked := onRatios(args, "-o", output, "--server", cmdtest.Serve(t, server), "--dry-run")
+			code, stdout, stderr := program.Shell(t.Context(), asked...)
+			if code != command.ExitDifferences || stderr != cmdtest.HiddenOfImpact {
+				t.Errorf("%q -o %s: exit %d, stderr %q; want 1 and %q", args, output, code, stderr, cmdtest.HiddenOfImpact)
 			}
-			golden(t, "ratios-"+args[0]+"-dry-run."+output, stdout)
-			if n := len(server.written()); n != 1 {
+			cmdtest.Golden(t, "ratios-"+args[0]+"-dry-run."+output, stdout)
+			if n := len(server.Written()); n != 1 {
 				t.Errorf("%q: asked %d times", args, n)
 			}
-			server.impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
-			code, stdout, stderr = resizectl(t.Context(), append(asked, "--dry-run=server")...)
+			server.Impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
+			code, stdout, stderr = program.Shell(t.Context(), append(asked, "--dry-run=server")...)
 			if code != command.ExitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get another size\n") {
 				t.Errorf("%q -o %s without an impact: exit %d, stdout %q, stderr %q", args, output, code, stdout, stderr)
 			}
@@ -131,22 +116,22 @@ func TestRatiosDryRun(t *testing.T) {
 func TestRatiosWritesAsDocuments(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, output := range []string{"json", "yaml"} {
-			code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, writable()), "--yes", "-o", output)...)
+			code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, cmdtest.Writable()), "--yes", "-o", output)...)
 			if code != command.ExitOK || !strings.Contains(stderr, "all pods") {
 				t.Errorf("%q -o %s: exit %d, stderr %q; want the impact", args, output, code, stderr)
 			}
-			golden(t, "ratios-"+args[0]+"."+output, stdout)
+			cmdtest.Golden(t, "ratios-"+args[0]+"."+output, stdout)
 		}
 	}
 }
 
 func TestNothingToChangeIsNotAskedFor(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.08"}, {"delete", "c3", "--ignore-not-found"}, {"rollback", "--to", "3"}} {
-		server := writable()
-		server.unchanged = true
-		code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, server), "--yes")...)
-		if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.written()) != 1 {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q, asked %d times", args, code, stdout, stderr, len(server.written()))
+		server := cmdtest.Writable()
+		server.Unchanged = true
+		code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, server), "--yes")...)
+		if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.Written()) != 1 {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q, asked %d times", args, code, stdout, stderr, len(server.Written()))
 		}
 	}
 }
@@ -155,9 +140,9 @@ func TestSomebodyElseWasFaster(t *testing.T) {
 	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" +
 		"see what is there now with \"resizectl ratios history\", and run the command again if it is still right\n"
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
-		server := writable()
-		server.refused = withReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
-		code, stdout, stderr := resizectl(t.Context(), onRatios(args, "--server", serve(t, server), "--yes")...)
+		server := cmdtest.Writable()
+		server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
+		code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, server), "--yes")...)
 		if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q last", args, code, stdout, stderr, want)
 		}
@@ -165,8 +150,8 @@ func TestSomebodyElseWasFaster(t *testing.T) {
 }
 
 func TestRatiosWriteUsage(t *testing.T) {
-	server := writable()
-	address := serve(t, server)
+	server := cmdtest.Writable()
+	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -200,14 +185,14 @@ func TestRatiosWriteUsage(t *testing.T) {
 		{"less than nothing of the history", "--limit -1 is negative; 0 is no limit", []string{"history", "--limit", "-1"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"ratios", "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"ratios", "--server", address}, tc.args...)...)
 			want := "error: " + tc.want + "\nsee \"resizectl ratios " + tc.args[0] + " --help\"\n"
 			if code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 			}
 		})
 	}
-	if asked := server.lastRequest(); asked != nil {
+	if asked := server.LastRequest(); asked != nil {
 		t.Errorf("the server was asked: %v", asked)
 	}
 }

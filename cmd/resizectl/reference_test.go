@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
@@ -23,7 +24,7 @@ func TestReferenceSaysWhatTheCommandsSay(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("<!-- Made from the commands by make generate. -->\n# resizectl\n\nWhat each command says of itself with `--help`.\n")
 	describe(t, &b, root, nil)
-	if *update {
+	if *cmdtest.Update {
 		if err := os.WriteFile(reference, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,7 @@ func TestReferenceSaysWhatTheCommandsSay(t *testing.T) {
 
 // describe writes the help of a command and those below it.
 func describe(t *testing.T, b *strings.Builder, cmd *cobra.Command, path []string) {
-	code, help, stderr := resizectl(t.Context(), append(path, "--help")...)
+	code, help, stderr := program.Shell(t.Context(), append(path, "--help")...)
 	if code != command.ExitOK || stderr != "" {
 		t.Fatalf("%s --help: exit %d, %s", cmd.CommandPath(), code, stderr)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 )
@@ -47,10 +48,10 @@ func TestEveryRefusalIsTheServersOwnText(t *testing.T) {
 			if err := code.UnmarshalJSON([]byte(`"` + refused.code + `"`)); err != nil {
 				t.Fatal(err)
 			}
-			address := serve(t, &scripted{err: withReason(t, code, refused.reason, says)})
+			address := cmdtest.Serve(t, &cmdtest.Server{Err: cmdtest.WithReason(t, code, refused.reason, says)})
 			// A call that reads, one that writes, and a stream.
 			for _, args := range [][]string{{"status"}, {"ratios", "set", "n4=1", "--yes"}, {"pause", "-n", "shop"}, {"plan"}, {"resizes", "watch"}} {
-				exit, stdout, stderr := resizectl(t.Context(), append(args, "--server", address)...)
+				exit, stdout, stderr := program.Shell(t.Context(), append(args, "--server", address)...)
 				if exit != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: ") || !strings.Contains(stderr, says+"\n") || grpcWords.MatchString(stderr) {
 					t.Errorf("%q: exit %d, stdout %q, stderr %q", args, exit, stdout, stderr)
 				}

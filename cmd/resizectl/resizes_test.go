@@ -9,14 +9,15 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 func TestResizes(t *testing.T) {
-	server := &scripted{}
-	server.resizing.resizes = resizes()
-	address := serve(t, server)
+	server := &cmdtest.Server{}
+	server.Resizing.Resizes = cmdtest.Resizes()
+	address := cmdtest.Serve(t, server)
 	of := func(namespace string) proto.Message {
 		return &workloadresizerv1.ListResizesRequest{Namespace: namespace, PageToken: "2"}
 	}
@@ -44,20 +45,20 @@ func TestResizes(t *testing.T) {
 		{"resize.yaml", []string{"get", "api-1", "-o", "yaml"}, ofPod("api-1")},
 	} {
 		t.Run(strings.Join(append([]string{"resizes"}, tc.args...), " "), func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"resizes", "--server", address}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			if diff := cmp.Diff(tc.asked, server.lastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
-			golden(t, tc.golden, stdout)
+			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }
 
 func TestNoResizes(t *testing.T) {
-	address := serve(t, &scripted{})
+	address := cmdtest.Serve(t, &cmdtest.Server{})
 	for _, tc := range []struct {
 		stderr string
 		args   []string
@@ -66,12 +67,12 @@ func TestNoResizes(t *testing.T) {
 		{"no pods found that were sized\n", []string{"-A"}},
 		{"no such pods found that were sized in namespace shop\n", []string{"-n", "shop", "-l", "app=web"}},
 	} {
-		code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "list", "--server", address}, tc.args...)...)
+		code, stdout, stderr := program.Shell(t.Context(), append([]string{"resizes", "list", "--server", address}, tc.args...)...)
 		if code != command.ExitOK || stdout != "" || stderr != tc.stderr {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", tc.args, code, stdout, stderr)
 		}
 	}
-	code, stdout, stderr := resizectl(t.Context(), "resizes", "get", "web", "--server", address)
+	code, stdout, stderr := program.Shell(t.Context(), "resizes", "get", "web", "--server", address)
 	if code != command.ExitError || stdout != "" || stderr != "error: there is no pod default/web\n" {
 		t.Errorf("get: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
@@ -79,12 +80,12 @@ func TestNoResizes(t *testing.T) {
 
 // A pod that is partly sized is said to be so, and why.
 func TestResizesOfPartOfAPod(t *testing.T) {
-	server := &scripted{}
-	server.resizing.resizes = []*workloadresizerv1.Resize{part("default", "api-0"), sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
-	plan := onN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
+	server := &cmdtest.Server{}
+	server.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.PartlySized("default", "api-0"), cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
+	plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "NodeCapacity", Message: "node node-1 has no room for 1Gi more"}}
-	server.plans = []*workloadresizerv1.Plan{plan}
-	address := serve(t, server)
+	server.Plans = []*workloadresizerv1.Plan{plan}
+	address := cmdtest.Serve(t, server)
 	const remark = "1 pod is partly sized; \"resizectl explain POD\" tells why\n"
 	for _, tc := range []struct {
 		golden, stderr string
@@ -95,26 +96,16 @@ func TestResizesOfPartOfAPod(t *testing.T) {
 		{"resizes-part.name", "", []string{"list", "-o", "name"}},
 		{"resize-part.table", "", []string{"get", "api-0"}},
 	} {
-		code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "--server", address}, tc.args...)...)
+		code, stdout, stderr := program.Shell(t.Context(), append([]string{"resizes", "--server", address}, tc.args...)...)
 		if code != command.ExitOK || stderr != tc.stderr {
 			t.Errorf("%q: exit %d, stderr %q", tc.args, code, stderr)
 		}
-		golden(t, tc.golden, stdout)
+		cmdtest.Golden(t, tc.golden, stdout)
 	}
-	server.resizing.refused = map[string]error{"PreviewPod": withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")}
-	code, stdout, stderr := resizectl(t.Context(), "resizes", "get", "api-0", "--server", address)
+	server.Resizing.Refused = map[string]error{"PreviewPod": cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")}
+	code, stdout, stderr := program.Shell(t.Context(), "resizes", "get", "api-0", "--server", address)
 	if code != command.ExitOK || stderr != "" || !strings.HasSuffix(stdout, "\npartly sized, and why cannot be told: ann may not preview plans.\n") {
 		t.Errorf("without the right: exit %d, stdout %q, stderr %q", code, stdout, stderr)
-	}
-}
-
-// The events of a watch: two pods are there, then one changes and a longer name
-// comes.
-func watchedResizes() []*workloadresizerv1.WatchResizesResponse {
-	actuated := sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
-	return []*workloadresizerv1.WatchResizesResponse{
-		{Type: addedEvent, Resize: resizes()[0]}, {Type: addedEvent, Resize: resizes()[1]}, {Type: bookmarkEvent, ResumeToken: "3"},
-		{Type: modifiedEvent, Resize: actuated, ResumeToken: "4"}, {Type: deletedEvent, Resize: actuated, ResumeToken: "5"},
 	}
 }
 
@@ -132,18 +123,18 @@ func TestWatchResizes(t *testing.T) {
 		{"resizes-watch.yaml", []string{"-o", "yaml"}, "default"},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			server := &scripted{}
-			server.resizing.watches.next = []scriptedStream[*workloadresizerv1.WatchResizesResponse]{
-				{watchedResizes(), withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
+			server := &cmdtest.Server{}
+			server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{
+				{Events: cmdtest.ResizeEvents(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
 			}
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"resizes", "watch", "--server", serve(t, server)}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"resizes", "watch", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
 			if code != command.ExitError || !strings.HasSuffix(stderr, " no more\n") {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			if diff := cmp.Diff(&workloadresizerv1.WatchResizesRequest{Namespace: tc.asked}, server.lastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(&workloadresizerv1.WatchResizesRequest{Namespace: tc.asked}, server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("asked for something else (-want +got):\n%s", diff)
 			}
-			golden(t, tc.golden, stdout)
+			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	reconcilerhold "github.com/workload-resizer/workload-resizer/reconciler/hold"
@@ -37,13 +38,13 @@ func TestTheCommandThatTheServerNames(t *testing.T) {
 			if !named {
 				t.Fatalf("%q names no command", covered)
 			}
-			server := &scripted{}
-			args := append(strings.Fields(line), "--yes", "--server", serve(t, server))
-			if code, _, stderr := resizectl(t.Context(), args...); code != command.ExitOK {
+			server := &cmdtest.Server{}
+			args := append(strings.Fields(line), "--yes", "--server", cmdtest.Serve(t, server))
+			if code, _, stderr := program.Shell(t.Context(), args...); code != command.ExitOK {
 				t.Fatalf("%q: exit %d, %s", args, code, stderr)
 			}
 			tc.want.Author = command.Author()
-			if diff := cmp.Diff(tc.want, server.lastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(tc.want, server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("%q ends something else (-want +got):\n%s", line, diff)
 			}
 		})

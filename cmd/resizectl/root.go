@@ -58,13 +58,9 @@ const rootExamples = `  # Does the server do well?
   # Is this configuration right?
   resizectl config validate -f config.yaml`
 
-// run executes the command line and returns its exit code.
-func run(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
-	return runAs(ctx, "resizectl", streams, args)
-}
-
-// runAs is run under the name that the program was called by.
-func runAs(ctx context.Context, program string, streams genericiooptions.IOStreams, args []string) int {
+// run executes the command line under the name that the program was called by, and
+// returns its exit code.
+func run(ctx context.Context, program string, streams genericiooptions.IOStreams, args []string) int {
 	color := print.ColorAuto
 	plugin := isPlugin(program)
 	root := newRootCommand(streams, &color, plugin)
@@ -80,23 +76,12 @@ func runAs(ctx context.Context, program string, streams genericiooptions.IOStrea
 }
 
 func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, plugin bool) *cobra.Command {
-	root := &cobra.Command{
-		Use:     "resizectl",
-		Short:   "Show what workload-resizer does with the pods of a cluster, and why",
-		Long:    rootHelp,
-		Example: rootExamples,
-		// report prints errors, and a page of usage would hide them.
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.ErrOut)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return command.UsageErrorf(cmd, "%w", err) })
+	root := command.NewRoot(streams)
+	root.Short = "Show what workload-resizer does with the pods of a cluster, and why"
+	root.Long, root.Example = rootHelp, rootExamples
 
 	server := connect.New(root.PersistentFlags(), versionText(), plugin)
 	command.AddColorFlag(root, color)
-	command.Group(root)
 	section(root, "ratios", "Ratios of node types:",
 		newRatiosCommand(streams, server, color),
 		newBenchmarkCommand(streams, server, color),

@@ -7,15 +7,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 func wellStatus() *workloadresizerv1.GetStatusResponse {
 	return &workloadresizerv1.GetStatusResponse{
-		Replica: "workload-resizer-0", Version: "v1.2.3", StartTime: timestamppb.New(since), Leading: true,
+		Replica: "workload-resizer-0", Version: "v1.2.3", StartTime: timestamppb.New(cmdtest.Since), Leading: true,
 		Leader: &workloadresizerv1.Leader{
-			Identity: "workload-resizer-0", AcquireTime: timestamppb.New(since.Add(time.Second)), RenewTime: timestamppb.New(since.Add(time.Hour)),
+			Identity: "workload-resizer-0", AcquireTime: timestamppb.New(cmdtest.Since.Add(time.Second)), RenewTime: timestamppb.New(cmdtest.Since.Add(time.Hour)),
 		},
 		RatioRevision: "4b1f", QueueLength: 1, RealignBacklog: 120, Holds: 2,
 		Pods: []*workloadresizerv1.PodCount{
@@ -28,7 +29,7 @@ func wellStatus() *workloadresizerv1.GetStatusResponse {
 
 func TestStatus(t *testing.T) {
 	ill := &workloadresizerv1.GetStatusResponse{
-		Replica: "workload-resizer-1", Version: "v1.2.3", StartTime: timestamppb.New(since), DryRun: true,
+		Replica: "workload-resizer-1", Version: "v1.2.3", StartTime: timestamppb.New(cmdtest.Since), DryRun: true,
 		Problems: []string{"ConfigMap workload-resizer-system/workload-resizer-config does not exist", "pods and nodes are not read yet"},
 	}
 	for _, tc := range []struct {
@@ -44,22 +45,22 @@ func TestStatus(t *testing.T) {
 		{"status-ill.color", ill, []string{"--color=always"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			server := &scripted{}
-			server.resizing.status = tc.status
-			code, stdout, stderr := resizectl(t.Context(), append([]string{"status", "--server", serve(t, server)}, tc.args...)...)
+			server := &cmdtest.Server{}
+			server.Resizing.Status = tc.status
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"status", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			golden(t, tc.golden, stdout)
+			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }
 
 func TestStatusThatIsRefused(t *testing.T) {
-	server := &scripted{err: withReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
-	code, stdout, stderr := resizectl(t.Context(), "status", "--server", serve(t, server), "--color=always")
+	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
+	code, stdout, stderr := program.Shell(t.Context(), "status", "--server", cmdtest.Serve(t, server), "--color=always")
 	if code != command.ExitError || stdout != "" {
 		t.Errorf("exit %d, stdout %q", code, stdout)
 	}
-	golden(t, "status-refused.color", stderr)
+	cmdtest.Golden(t, "status-refused.color", stderr)
 }

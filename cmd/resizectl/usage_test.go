@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
@@ -19,7 +20,7 @@ func TestUsageErrors(t *testing.T) {
 		{"a pod of all namespaces", "a pod is in one namespace: name it with --namespace instead of --all-namespaces\nsee \"resizectl plan --help\"\n", []string{"plan", "web", "-A"}},
 		{"an empty pod is not every pod", "the name of the pod is empty\nsee \"resizectl plan --help\"\n", []string{"plan", ""}},
 		{"an empty namespace is not every namespace", "the namespace is empty; every namespace is --all-namespaces\nsee \"resizectl plan --help\"\n", []string{"plan", "-n", ""}},
-		{"two pods", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + types + "\nsee \"resizectl plan --help\"\n", []string{"plan", "a", "b"}},
+		{"two pods", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"resizectl plan --help\"\n", []string{"plan", "a", "b"}},
 		{"arguments of list", "unknown command \"n4\" for \"resizectl ratios list\"\nsee \"resizectl ratios list --help\"\n", []string{"ratios", "list", "n4"}},
 		{"no such state", "--state \"done\" must be one of actuated, pending, in-progress, deferred, infeasible, failed\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "--state", "done"}},
 		{"resizes of an empty namespace", "the namespace is empty; every namespace is --all-namespaces\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "-n", ""}},
@@ -48,7 +49,7 @@ func TestUsageErrors(t *testing.T) {
 		{"a ServiceAccount without a name", "--service-account-token \"shop/\" is not NAMESPACE/NAME\n", []string{"plan", "--service-account-token", "shop/"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), tc.args...)
+			code, stdout, stderr := program.Shell(t.Context(), tc.args...)
 			if code != command.ExitError || stdout != "" || stderr != "error: "+tc.want {
 				t.Errorf("exit %d, stdout %q, stderr\n%s\nwant\nerror: %s", code, stdout, stderr, tc.want)
 			}
@@ -57,8 +58,8 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestServerAddress(t *testing.T) {
-	server := &scripted{ratios: ratios()}
-	address := serve(t, server)
+	server := &cmdtest.Server{Ratios: cmdtest.Ratios()}
+	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		name, variable string
 		args           []string
@@ -66,11 +67,11 @@ func TestServerAddress(t *testing.T) {
 	}{
 		{"from the environment", address, nil, command.ExitOK},
 		{"the flag wins", "127.0.0.1:1", []string{"--server", address}, command.ExitOK},
-		{"the flag wins even if it is wrong", address, []string{"--server", nobody(t)}, command.ExitError},
+		{"the flag wins even if it is wrong", address, []string{"--server", cmdtest.Nobody(t)}, command.ExitError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("RESIZECTL_SERVER", tc.variable)
-			if code, _, stderr := resizectl(t.Context(), append([]string{"ratios", "list"}, tc.args...)...); code != tc.want {
+			if code, _, stderr := program.Shell(t.Context(), append([]string{"ratios", "list"}, tc.args...)...); code != tc.want {
 				t.Errorf("exit %d, want %d: %s", code, tc.want, stderr)
 			}
 		})
@@ -84,8 +85,8 @@ func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
 		{[]string{"ratios"}, []string{"ratios", "--help"}},
 		{[]string{"help", "plan"}, []string{"plan", "--help"}},
 	} {
-		code, stdout, stderr := resizectl(t.Context(), tc.ask...)
-		if _, want, _ := resizectl(t.Context(), tc.alike...); code != command.ExitOK || stderr != "" || stdout != want || stdout == "" {
+		code, stdout, stderr := program.Shell(t.Context(), tc.ask...)
+		if _, want, _ := program.Shell(t.Context(), tc.alike...); code != command.ExitOK || stderr != "" || stdout != want || stdout == "" {
 			t.Errorf("%q: exit %d, stderr %q, stdout\n%s", tc.ask, code, stderr, stdout)
 		}
 	}
@@ -93,11 +94,11 @@ func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if code, stdout, stderr := resizectl(t.Context(), "completion", shell); code != command.ExitOK || stdout == "" || stderr != "" {
+		if code, stdout, stderr := program.Shell(t.Context(), "completion", shell); code != command.ExitOK || stdout == "" || stderr != "" {
 			t.Errorf("%s: exit %d, %d bytes, stderr %q", shell, code, len(stdout), stderr)
 		}
 	}
-	_, stdout, _ := resizectl(t.Context(), "__complete", "plan", "-o", "")
+	_, stdout, _ := program.Shell(t.Context(), "__complete", "plan", "-o", "")
 	if want := strings.Join(print.NamingFormats, "\n") + "\n:4\n"; stdout != want {
 		t.Errorf("formats are completed as %q, want %q", stdout, want)
 	}

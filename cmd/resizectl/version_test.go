@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -11,9 +12,9 @@ import (
 func TestVersion(t *testing.T) {
 	version = "v1.2.3"
 	t.Cleanup(func() { version = "" })
-	server := &scripted{}
-	server.resizing.status = &workloadresizerv1.GetStatusResponse{Version: "v1.2.0"}
-	address, none := serve(t, server), nobody(t)
+	server := &cmdtest.Server{}
+	server.Resizing.Status = &workloadresizerv1.GetStatusResponse{Version: "v1.2.0"}
+	address, none := cmdtest.Serve(t, server), cmdtest.Nobody(t)
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	ours := "resizectl v1.2.3 (" + runtime.Version() + " " + platform + ")\n"
 	ourYAML := "clientVersion:\n  goVersion: " + runtime.Version() + "\n  platform: " + platform + "\n  version: v1.2.3\n"
@@ -30,7 +31,7 @@ func TestVersion(t *testing.T) {
 		{"by the flag", "v1.2.3\n", []string{"--version"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := resizectl(t.Context(), tc.args...)
+			code, stdout, stderr := program.Shell(t.Context(), tc.args...)
 			if code != command.ExitOK || stdout != tc.want || stderr != "" {
 				t.Errorf("exit %d, stderr %q, stdout\n%s\nwant\n%s", code, stderr, stdout, tc.want)
 			}

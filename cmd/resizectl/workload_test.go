@@ -5,11 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
-
-// types is what errors say of the types.
-const types = "one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, replicationcontroller, or a kind as it is written in a manifest, such as Rollout"
 
 func TestParseObject(t *testing.T) {
 	for _, tc := range []struct {
@@ -37,15 +35,15 @@ func TestParseObject(t *testing.T) {
 		{"of another group", []string{"deployments.example.com/web"}, command.Object{}, "type \"deployments.example.com\" names a group, and workloads are told by kind and name, whatever their group: write Deployment\nsee \"pause --help\""},
 		{"a pod of a group", []string{"pods.apps/web"}, command.Object{}, "type \"pods.apps\" names a group, and workloads are told by kind and name, whatever their group: write Pod\nsee \"pause --help\""},
 		{"the kind of somebody else with its group", []string{"Rollout.argoproj.io/web"}, command.Object{}, "type \"Rollout.argoproj.io\" names a group, and workloads are told by kind and name, whatever their group: write Rollout\nsee \"pause --help\""},
-		{"the resource of somebody else", []string{"rollouts.argoproj.io/web"}, command.Object{}, "there is no type \"rollouts.argoproj.io\": it is " + types + "\nsee \"pause --help\""},
-		{"no such type", []string{"service/web"}, command.Object{}, "there is no type \"service\": it is " + types + "\nsee \"pause --help\""},
-		{"two pods", []string{"a", "b"}, command.Object{}, "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + types + "\nsee \"pause --help\""},
+		{"the resource of somebody else", []string{"rollouts.argoproj.io/web"}, command.Object{}, "there is no type \"rollouts.argoproj.io\": it is " + cmdtest.Types + "\nsee \"pause --help\""},
+		{"no such type", []string{"service/web"}, command.Object{}, "there is no type \"service\": it is " + cmdtest.Types + "\nsee \"pause --help\""},
+		{"two pods", []string{"a", "b"}, command.Object{}, "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"pause --help\""},
 		{"three pods", []string{"a", "b", "c"}, command.Object{}, "name one thing: a POD, TYPE/NAME or TYPE NAME\nsee \"pause --help\""},
 		{"two with types", []string{"deploy/a", "deploy/b"}, command.Object{}, "name one thing: a POD, TYPE/NAME or TYPE NAME\nsee \"pause --help\""},
 		{"an empty pod", []string{""}, command.Object{}, "the name of the pod is empty\nsee \"pause --help\""},
 		{"an empty name", []string{"deploy/"}, command.Object{}, "the name of the deploy is empty\nsee \"pause --help\""},
 		{"an empty name in two words", []string{"deploy", ""}, command.Object{}, "the name of the deploy is empty\nsee \"pause --help\""},
-		{"an empty type", []string{"/web"}, command.Object{}, "there is no type \"\": it is " + types + "\nsee \"pause --help\""},
+		{"an empty type", []string{"/web"}, command.Object{}, "there is no type \"\": it is " + cmdtest.Types + "\nsee \"pause --help\""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := command.ParseObject(&cobra.Command{Use: "pause"}, tc.args)

@@ -1,4 +1,4 @@
-package main
+package cmdtest
 
 import (
 	"time"
@@ -19,12 +19,12 @@ func list(cpu, memory string) map[string]string {
 	return m
 }
 
-func resources(cpu, memory, cpuLimit, memoryLimit string) *workloadresizerv1.Resources {
+func Resources(cpu, memory, cpuLimit, memoryLimit string) *workloadresizerv1.Resources {
 	return &workloadresizerv1.Resources{Requests: list(cpu, memory), Limits: list(cpuLimit, memoryLimit)}
 }
 
-// onN4 is a plan on a node that is 1.25 times as fast as the baseline.
-func onN4(namespace, pod string, decision workloadresizerv1.Decision) *workloadresizerv1.Plan {
+// OnN4 is a plan on a node that is 1.25 times as fast as the baseline.
+func OnN4(namespace, pod string, decision workloadresizerv1.Decision) *workloadresizerv1.Plan {
 	return &workloadresizerv1.Plan{
 		Namespace: namespace, Pod: pod, Uid: "7f1d0c1e-0000-4000-8000-000000000001",
 		Node: "node-1", NodeType: "n4", NodeTypeLabel: "cloud.google.com/machine-family", BaselineNodeType: "n2d",
@@ -32,42 +32,42 @@ func onN4(namespace, pod string, decision workloadresizerv1.Decision) *workloadr
 	}
 }
 
-// web has two containers to resize, one of them held by a bound.
-func web() *workloadresizerv1.Plan {
-	plan := onN4("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.Decision_DECISION_RESIZE)
+// Web has two containers to resize, one of them held by a bound.
+func Web() *workloadresizerv1.Plan {
+	plan := OnN4("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.Decision_DECISION_RESIZE)
 	plan.Containers = []*workloadresizerv1.ContainerPlan{
-		{Name: "app", Original: resources("1", "1Gi", "2", ""), Current: resources("1", "1Gi", "2", ""), Desired: resources("800m", "1Gi", "1600m", "")},
-		{Name: "proxy", Original: resources("60m", "", "", ""), Current: resources("60m", "", "", ""), Desired: resources("50m", "", "", "")},
+		{Name: "app", Original: Resources("1", "1Gi", "2", ""), Current: Resources("1", "1Gi", "2", ""), Desired: Resources("800m", "1Gi", "1600m", "")},
+		{Name: "proxy", Original: Resources("60m", "", "", ""), Current: Resources("60m", "", "", ""), Desired: Resources("50m", "", "", "")},
 	}
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "BoundsClamped", Message: "the cpu request of proxy is 50m, the least that is configured, instead of 48m"}}
 	return plan
 }
 
-// aligned has been resized before.
-func aligned() *workloadresizerv1.Plan {
-	plan := onN4("default", "api-0", workloadresizerv1.Decision_DECISION_ALIGNED)
+// Aligned has been resized before.
+func Aligned() *workloadresizerv1.Plan {
+	plan := OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_ALIGNED)
 	plan.QosClass = "Guaranteed"
 	plan.Containers = []*workloadresizerv1.ContainerPlan{
-		{Name: "api", Original: resources("500m", "256Mi", "500m", "256Mi"), Current: resources("400m", "256Mi", "400m", "256Mi"), Desired: resources("400m", "256Mi", "400m", "256Mi")},
+		{Name: "api", Original: Resources("500m", "256Mi", "500m", "256Mi"), Current: Resources("400m", "256Mi", "400m", "256Mi"), Desired: Resources("400m", "256Mi", "400m", "256Mi")},
 	}
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "requests and limits are those of n4"}}
 	return plan
 }
 
-// bare is skipped before its containers are looked at.
-func bare() *workloadresizerv1.Plan {
+// Bare is skipped before its containers are looked at.
+func Bare() *workloadresizerv1.Plan {
 	return &workloadresizerv1.Plan{
 		Namespace: "default", Pod: "bare", Node: "node-1", Decision: workloadresizerv1.Decision_DECISION_SKIP, QosClass: "BestEffort",
 		Reasons: []*workloadresizerv1.PlanReason{{Code: "NotOwned", Message: "the pod has no controller of a kind that is resized"}},
 	}
 }
 
-// unsteady is skipped although another size would be right, and its message
+// Unsteady is skipped although another size would be right, and its message
 // carries what a terminal must not see.
-func unsteady() *workloadresizerv1.Plan {
-	plan := onN4("shop", "cart-0", workloadresizerv1.Decision_DECISION_SKIP)
+func Unsteady() *workloadresizerv1.Plan {
+	plan := OnN4("shop", "cart-0", workloadresizerv1.Decision_DECISION_SKIP)
 	plan.Containers = []*workloadresizerv1.ContainerPlan{
-		{Name: "cart", Original: resources("1", "1Gi", "", ""), Current: resources("1", "1Gi", "", ""), Desired: resources("800m", "1Gi", "", "")},
+		{Name: "cart", Original: Resources("1", "1Gi", "", ""), Current: Resources("1", "1Gi", "", ""), Desired: Resources("800m", "1Gi", "", "")},
 	}
 	plan.Reasons = []*workloadresizerv1.PlanReason{
 		{Code: "InvalidAnnotation", Message: "original-cpu.cart is \"\x1b[31m\tone\ncore\""},
@@ -76,14 +76,14 @@ func unsteady() *workloadresizerv1.Plan {
 	return plan
 }
 
-func cluster() *scripted {
-	return &scripted{
-		plans:   []*workloadresizerv1.Plan{aligned(), bare(), web(), unsteady()},
-		summary: &workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2},
+func Cluster() *Server {
+	return &Server{
+		Plans:   []*workloadresizerv1.Plan{Aligned(), Bare(), Web(), Unsteady()},
+		Summary: &workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2},
 	}
 }
 
-func ratios() *workloadresizerv1.ListRatiosResponse {
+func Ratios() *workloadresizerv1.ListRatiosResponse {
 	written := &workloadresizerv1.Provenance{
 		Source: "configmap", Author: "kubectl-client-side-apply",
 		UpdateTime: timestamppb.New(time.Date(2026, 10, 1, 12, 30, 0, 5e8, time.UTC)),

@@ -1,4 +1,4 @@
-package main
+package cmdtest
 
 import (
 	"time"
@@ -12,7 +12,7 @@ func perNodeType(name string, pods int64, cpu, memory string, vetoed int64) *wor
 	return &workloadresizerv1.ImpactGroup{Name: name, Pods: pods, RequestDelta: list(cpu, memory), Vetoed: vetoed}
 }
 
-func impact() *workloadresizerv1.Impact {
+func Impact() *workloadresizerv1.Impact {
 	return &workloadresizerv1.Impact{
 		Total:            perNodeType("", 12, "1500m", "-2Gi", 3),
 		NodeTypes:        []*workloadresizerv1.ImpactGroup{perNodeType("c3", 2, "", "-2Gi", 0), perNodeType("n4", 10, "1500m", "", 3)},
@@ -25,17 +25,17 @@ func impact() *workloadresizerv1.Impact {
 	}
 }
 
-// overridden are ratios of which n4 is overridden until the next day, against what
+// Overridden are ratios of which n4 is overridden until the next day, against what
 // two other sources say, with a rule for some pods.
-func overridden() *workloadresizerv1.ListRatiosResponse {
-	resp := ratios()
+func Overridden() *workloadresizerv1.ListRatiosResponse {
+	resp := Ratios()
 	for _, ratio := range resp.GetRatios() {
 		ratio.Etag = "none-" + ratio.GetNodeType()
 	}
 	n4 := resp.GetRatios()[2]
 	n4.CpuPerf, n4.CpuFactor, n4.Etag = 1.08, 1/1.08, "before"
-	n4.ExpireTime = timestamppb.New(since.Add(24 * time.Hour))
-	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "bob", UpdateTime: timestamppb.New(since), Reason: "measured\nanew"}
+	n4.ExpireTime = timestamppb.New(Since.Add(24 * time.Hour))
+	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "bob", UpdateTime: timestamppb.New(Since), Reason: "measured\nanew"}
 	n4.Candidates = []*workloadresizerv1.RatioCandidate{
 		{CpuPerf: 1.08, MemoryPerf: 1, Provenance: n4.GetProvenance()},
 		{CpuPerf: 1.25, MemoryPerf: 1, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}},
@@ -54,20 +54,20 @@ func overridden() *workloadresizerv1.ListRatiosResponse {
 // history is that of two people who did not agree.
 func history() []*workloadresizerv1.RatioChange {
 	first := &workloadresizerv1.RatioOverride{CpuPerf: 1.1, MemoryPerf: 1}
-	second := &workloadresizerv1.RatioOverride{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(since.Add(24 * time.Hour))}
+	second := &workloadresizerv1.RatioOverride{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(Since.Add(24 * time.Hour))}
 	back := int64(1)
 	return []*workloadresizerv1.RatioChange{
-		{Number: 3, CreateTime: timestamppb.New(since.Add(2 * time.Hour)), Author: "ann", RollbackTo: &back, Deltas: []*workloadresizerv1.RatioDelta{
+		{Number: 3, CreateTime: timestamppb.New(Since.Add(2 * time.Hour)), Author: "ann", RollbackTo: &back, Deltas: []*workloadresizerv1.RatioDelta{
 			{NodeType: "c3", From: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: second, To: first},
 		}},
-		{Number: 2, CreateTime: timestamppb.New(since.Add(time.Hour)), Author: "bob", Reason: "measured\nanew", Deltas: []*workloadresizerv1.RatioDelta{
+		{Number: 2, CreateTime: timestamppb.New(Since.Add(time.Hour)), Author: "bob", Reason: "measured\nanew", Deltas: []*workloadresizerv1.RatioDelta{
 			{NodeType: "c3", To: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: first, To: second},
 		}},
-		{Number: 1, CreateTime: timestamppb.New(since), Author: "ann", Reason: "as measured", Deltas: []*workloadresizerv1.RatioDelta{{NodeType: "n4", To: first}}},
+		{Number: 1, CreateTime: timestamppb.New(Since), Author: "ann", Reason: "as measured", Deltas: []*workloadresizerv1.RatioDelta{{NodeType: "n4", To: first}}},
 	}
 }
 
-// writable is a server whose ratios can be changed.
-func writable() *scripted {
-	return &scripted{ratios: overridden(), scriptedRatios: scriptedRatios{impact: impact(), changes: history()}}
+// Writable is a server whose ratios can be changed.
+func Writable() *Server {
+	return &Server{Ratios: Overridden(), RatioScript: RatioScript{Impact: Impact(), Changes: history()}}
 }

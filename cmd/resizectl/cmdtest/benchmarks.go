@@ -1,4 +1,4 @@
-package main
+package cmdtest
 
 import (
 	"time"
@@ -8,13 +8,13 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// measured is what a server knows that has read feeds and heard of agents.
-func measured() scriptedBenchmarks {
-	return scriptedBenchmarks{benchmarks: benchmarks(since), feeds: feeds(), suggestions: suggestions()}
+// Measured is what a server knows that has read feeds and heard of agents.
+func Measured() BenchmarkScript {
+	return BenchmarkScript{Benchmarks: Benchmarks(Since), feeds: feeds(), suggestions: Suggestions()}
 }
 
-// benchmarks were measured the last time at newest.
-func benchmarks(newest time.Time) []*workloadresizerv1.Benchmark {
+// Benchmarks were measured the last time at newest.
+func Benchmarks(newest time.Time) []*workloadresizerv1.Benchmark {
 	oldest, last := timestamppb.New(newest.Add(-48*time.Hour)), timestamppb.New(newest)
 	return []*workloadresizerv1.Benchmark{
 		{NodeType: "e2", CpuModel: "Intel-6-79", Benchmark: "coremark", Samples: 1, Machines: 1, Median: 138.5, OldestTime: last, NewestTime: last},
@@ -27,28 +27,28 @@ func benchmarks(newest time.Time) []*workloadresizerv1.Benchmark {
 func feeds() []*workloadresizerv1.Feed {
 	return []*workloadresizerv1.Feed{
 		{Name: "coremark-table", Format: "cloud-csv", Location: "https://example.com/coremark.csv", Rows: 400, Samples: 396, Bad: 4,
-			LastTryTime: timestamppb.New(since), LastSuccessTime: timestamppb.New(since), Faults: []*workloadresizerv1.FeedFault{
+			LastTryTime: timestamppb.New(Since), LastSuccessTime: timestamppb.New(Since), Faults: []*workloadresizerv1.FeedFault{
 				{Line: 17, Field: "Avg Score", Message: "must be a number above 0, not \x1b[31m-1"},
 				{Line: 18, Message: "has 3 columns, 9 are needed"},
 			}},
 		{Name: "lab", Format: "samples", Location: "ConfigMap bench-results, key samples.jsonl"},
 		{Name: "nightly", Format: "perfkit", Location: "/feeds/nightly.json", Rows: 30, Samples: 12, Skipped: 18,
-			LastTryTime: timestamppb.New(since.Add(time.Hour)), LastSuccessTime: timestamppb.New(since), Message: "open /feeds/nightly.json: no such file or directory"},
+			LastTryTime: timestamppb.New(Since.Add(time.Hour)), LastSuccessTime: timestamppb.New(Since), Message: "open /feeds/nightly.json: no such file or directory"},
 		{Name: "passmark-scores", Format: "sparecores", Location: "https://example.com/scores.json", Rows: 9, Samples: 9,
-			LastTryTime: timestamppb.New(since), LastSuccessTime: timestamppb.New(since)},
+			LastTryTime: timestamppb.New(Since), LastSuccessTime: timestamppb.New(Since)},
 	}
 }
 
-// suggestions are of each kind: one that is followed, one that is held back, one
+// Suggestions are of each kind: one that is followed, one that is held back, one
 // of a node type that no source names, and one that is none.
-func suggestions() []*workloadresizerv1.Suggestion {
+func Suggestions() []*workloadresizerv1.Suggestion {
 	part := func(name string, ratio, weight float64) *workloadresizerv1.SuggestionPart {
 		return &workloadresizerv1.SuggestionPart{Benchmark: name, Ratio: ratio, Weight: weight, Samples: 6, Machines: 3, BaselineSamples: 9, BaselineMachines: 4}
 	}
 	memory := part("bench-node:memory-bandwidth", 1.31, 0)
 	memory.Version = "1-go1.26.7"
 	current := func(nodeType string) *workloadresizerv1.Ratio {
-		for _, ratio := range overridden().GetRatios() {
+		for _, ratio := range Overridden().GetRatios() {
 			if ratio.GetNodeType() == nodeType {
 				return ratio
 			}
@@ -59,7 +59,7 @@ func suggestions() []*workloadresizerv1.Suggestion {
 		return &workloadresizerv1.Suggestion{
 			NodeType: nodeType, BaselineNodeType: "n2d", Ratio: ratio, RatioLow: 0.97 * ratio, RatioHigh: 1.02 * ratio, Confidence: 0.95,
 			CpuPerf: ratio, MemoryPerf: 1, Current: current(nodeType), Etag: "of-" + nodeType, Samples: 12, Machines: 3,
-			OldestTime: timestamppb.New(since.Add(-72 * time.Hour)), NewestTime: timestamppb.New(since), Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
+			OldestTime: timestamppb.New(Since.Add(-72 * time.Hour)), NewestTime: timestamppb.New(Since), Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
 			Parts: []*workloadresizerv1.SuggestionPart{memory, part("coremark", ratio, 1), part("sysbench", ratio, 2)},
 		}
 	}
@@ -68,11 +68,11 @@ func suggestions() []*workloadresizerv1.Suggestion {
 	n4.Models = []*workloadresizerv1.SuggestionModel{{Ratio: 1.1, Machines: 1}, {CpuModel: "Intel-6-207", Ratio: 1.13, Machines: 2}}
 	n4.Progress = &workloadresizerv1.SuggestionProgress{
 		Ratio: 1.08, Target: 1.1234567, ConfirmedWindows: 1, NeededWindows: 2,
-		ChangeTime: timestamppb.New(since.Add(-24 * time.Hour)), NextTime: timestamppb.New(since.Add(time.Hour)),
+		ChangeTime: timestamppb.New(Since.Add(-24 * time.Hour)), NextTime: timestamppb.New(Since.Add(time.Hour)),
 	}
 	c3 := &workloadresizerv1.Suggestion{
 		NodeType: "c3", BaselineNodeType: "n2d", Current: current("c3"), Etag: "none-c3", Samples: 1, Machines: 1, Confidence: 0.95,
-		OldestTime: timestamppb.New(since), NewestTime: timestamppb.New(since), Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
+		OldestTime: timestamppb.New(Since), NewestTime: timestamppb.New(Since), Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
 		Holds: []*workloadresizerv1.SuggestionHold{{Code: "TooFewBenchmarks", Message: "no benchmark was run on both, 2 are needed"}},
 	}
 	e2 := suggestion("e2", 0.8)

@@ -1,4 +1,4 @@
-package main
+package cmdtest
 
 import (
 	"context"
@@ -14,19 +14,19 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// scriptedBenchmarks are what the scripted server says of benchmarks.
-type scriptedBenchmarks struct {
-	// benchmarks are listed a page of two at a time.
-	benchmarks  []*workloadresizerv1.Benchmark
+// BenchmarkScript are what the scripted server says of benchmarks.
+type BenchmarkScript struct {
+	// Benchmarks are listed a page of two at a time.
+	Benchmarks  []*workloadresizerv1.Benchmark
 	feeds       []*workloadresizerv1.Feed
 	suggestions []*workloadresizerv1.Suggestion
-	// ingested answers IngestSamples; nil has everything stored.
-	ingested *workloadresizerv1.IngestSamplesResponse
+	// Ingested answers IngestSamples; nil has everything stored.
+	Ingested *workloadresizerv1.IngestSamplesResponse
 	// sent are the streams of samples that came in, each as one message.
 	sent []*workloadresizerv1.IngestSamplesRequest
 }
 
-func (s *scripted) IngestSamples(stream grpc.ClientStreamingServer[workloadresizerv1.IngestSamplesRequest, workloadresizerv1.IngestSamplesResponse]) error {
+func (s *Server) IngestSamples(stream grpc.ClientStreamingServer[workloadresizerv1.IngestSamplesRequest, workloadresizerv1.IngestSamplesResponse]) error {
 	all := &workloadresizerv1.IngestSamplesRequest{}
 	for {
 		part, err := stream.Recv()
@@ -45,34 +45,34 @@ func (s *scripted) IngestSamples(stream grpc.ClientStreamingServer[workloadresiz
 	s.mu.Lock()
 	s.sent = append(s.sent, all)
 	s.mu.Unlock()
-	if s.ingested != nil {
-		return stream.SendAndClose(s.ingested)
+	if s.Ingested != nil {
+		return stream.SendAndClose(s.Ingested)
 	}
 	return stream.SendAndClose(&workloadresizerv1.IngestSamplesResponse{Stored: int64(len(all.GetSamples()))})
 }
 
-// sentSamples are the streams of samples that came in.
-func (s *scripted) sentSamples() []*workloadresizerv1.IngestSamplesRequest {
+// SentSamples are the streams of samples that came in.
+func (s *Server) SentSamples() []*workloadresizerv1.IngestSamplesRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sent
 }
 
-func (s *scripted) ListBenchmarks(ctx context.Context, req *workloadresizerv1.ListBenchmarksRequest) (*workloadresizerv1.ListBenchmarksResponse, error) {
+func (s *Server) ListBenchmarks(ctx context.Context, req *workloadresizerv1.ListBenchmarksRequest) (*workloadresizerv1.ListBenchmarksResponse, error) {
 	s.note(proto.Clone(req))
 	if err := s.end(ctx); err != nil {
 		return nil, err
 	}
 	begin, _ := strconv.Atoi(req.GetPageToken())
-	end := min(begin+2, len(s.benchmarks))
-	resp := &workloadresizerv1.ListBenchmarksResponse{Benchmarks: s.benchmarks[begin:end]}
-	if end < len(s.benchmarks) {
+	end := min(begin+2, len(s.Benchmarks))
+	resp := &workloadresizerv1.ListBenchmarksResponse{Benchmarks: s.Benchmarks[begin:end]}
+	if end < len(s.Benchmarks) {
 		resp.NextPageToken = strconv.Itoa(end)
 	}
 	return resp, nil
 }
 
-func (s *scripted) ListFeeds(ctx context.Context, req *workloadresizerv1.ListFeedsRequest) (*workloadresizerv1.ListFeedsResponse, error) {
+func (s *Server) ListFeeds(ctx context.Context, req *workloadresizerv1.ListFeedsRequest) (*workloadresizerv1.ListFeedsResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (s *scripted) ListFeeds(ctx context.Context, req *workloadresizerv1.ListFee
 	return &workloadresizerv1.ListFeedsResponse{Feeds: s.feeds}, nil
 }
 
-func (s *scripted) GetSuggestion(ctx context.Context, req *workloadresizerv1.GetSuggestionRequest) (*workloadresizerv1.GetSuggestionResponse, error) {
+func (s *Server) GetSuggestion(ctx context.Context, req *workloadresizerv1.GetSuggestionRequest) (*workloadresizerv1.GetSuggestionResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *scripted) GetSuggestion(ctx context.Context, req *workloadresizerv1.Get
 		if suggestion.GetNodeType() == req.GetNodeType() {
 			resp := &workloadresizerv1.GetSuggestionResponse{Suggestion: suggestion}
 			if suggestion.GetRatio() != 0 {
-				resp.Impact = s.impact
+				resp.Impact = s.Impact
 			}
 			return resp, nil
 		}
@@ -97,7 +97,7 @@ func (s *scripted) GetSuggestion(ctx context.Context, req *workloadresizerv1.Get
 	return nil, status.Errorf(codes.NotFound, "no benchmark tells anything of %q", req.GetNodeType())
 }
 
-func (s *scripted) ListSuggestions(ctx context.Context, req *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
+func (s *Server) ListSuggestions(ctx context.Context, req *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package cmdtest
 
 import (
 	"flag"
@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files in testdata instead of comparing with them")
+var Update = flag.Bool("update", false, "write the golden files in testdata instead of comparing with them")
 
-// golden compares what a person would see with testdata/name.
-func golden(t *testing.T, name, got string) {
+// Golden compares what a person would see with testdata/name.
+func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
+	if *Update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}

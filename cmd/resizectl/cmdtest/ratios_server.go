@@ -1,4 +1,4 @@
-package main
+package cmdtest
 
 import (
 	"context"
@@ -15,33 +15,33 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// scriptedRatios are what the scripted server says of writes, of the history and
+// RatioScript are what the scripted server says of writes, of the history and
 // to watches.
-type scriptedRatios struct {
-	// changes is the history, the newest first.
-	changes []*workloadresizerv1.RatioChange
-	impact  *workloadresizerv1.Impact
-	// unchanged has writes change nothing.
-	unchanged bool
-	// refused ends writes, but not the question what they would change.
-	refused error
-	watches scriptedStreams[*workloadresizerv1.WatchRatiosResponse]
+type RatioScript struct {
+	// Changes is the history, the newest first.
+	Changes []*workloadresizerv1.RatioChange
+	Impact  *workloadresizerv1.Impact
+	// Unchanged has writes change nothing.
+	Unchanged bool
+	// Refused ends writes, but not the question what they would change.
+	Refused error
+	Watches Streams[*workloadresizerv1.WatchRatiosResponse]
 }
 
-func (s *scripted) GetRatio(ctx context.Context, req *workloadresizerv1.GetRatioRequest) (*workloadresizerv1.GetRatioResponse, error) {
+func (s *Server) GetRatio(ctx context.Context, req *workloadresizerv1.GetRatioRequest) (*workloadresizerv1.GetRatioResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err
 	}
 	if ratio := s.ratio(req.GetNodeType()); ratio != nil {
-		return &workloadresizerv1.GetRatioResponse{Ratio: ratio, Revision: s.ratios.GetRevision()}, nil
+		return &workloadresizerv1.GetRatioResponse{Ratio: ratio, Revision: s.Ratios.GetRevision()}, nil
 	}
 	return nil, status.Errorf(codes.NotFound, "no source names node type %q", req.GetNodeType())
 }
 
 // ratio is a copy of the ratio of a node type, nil if there is none.
-func (s *scripted) ratio(nodeType string) *workloadresizerv1.Ratio {
-	for _, ratio := range s.ratios.GetRatios() {
+func (s *Server) ratio(nodeType string) *workloadresizerv1.Ratio {
+	for _, ratio := range s.Ratios.GetRatios() {
 		if ratio.GetNodeType() == nodeType {
 			return proto.CloneOf(ratio)
 		}
@@ -50,11 +50,11 @@ func (s *scripted) ratio(nodeType string) *workloadresizerv1.Ratio {
 }
 
 // change is what the server would store, or has.
-func (s *scripted) change(validateOnly bool, reason string, deltas ...*workloadresizerv1.RatioDelta) *workloadresizerv1.RatioChange {
-	if s.unchanged {
+func (s *Server) change(validateOnly bool, reason string, deltas ...*workloadresizerv1.RatioDelta) *workloadresizerv1.RatioChange {
+	if s.Unchanged {
 		return nil
 	}
-	change := &workloadresizerv1.RatioChange{CreateTime: timestamppb.New(since), Author: "ann", Reason: reason, Deltas: deltas}
+	change := &workloadresizerv1.RatioChange{CreateTime: timestamppb.New(Since), Author: "ann", Reason: reason, Deltas: deltas}
 	if !validateOnly {
 		change.Number = 4
 	}
@@ -62,22 +62,22 @@ func (s *scripted) change(validateOnly bool, reason string, deltas ...*workloadr
 }
 
 // impactOf is told only of what is tried.
-func (s *scripted) impactOf(validateOnly bool) *workloadresizerv1.Impact {
+func (s *Server) impactOf(validateOnly bool) *workloadresizerv1.Impact {
 	if !validateOnly {
 		return nil
 	}
-	return s.impact
+	return s.Impact
 }
 
-func (s *scripted) endWrite(ctx context.Context, req proto.Message, validateOnly bool) error {
+func (s *Server) endWrite(ctx context.Context, req proto.Message, validateOnly bool) error {
 	s.note(req)
 	if err := s.end(ctx); err != nil || validateOnly {
 		return err
 	}
-	return s.refused
+	return s.Refused
 }
 
-func (s *scripted) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
+func (s *Server) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *scripted) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1
 	return resp, nil
 }
 
-func (s *scripted) UpdateRatio(ctx context.Context, req *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
+func (s *Server) UpdateRatio(ctx context.Context, req *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *scripted) UpdateRatio(ctx context.Context, req *workloadresizerv1.Updat
 }
 
 // updated is a ratio with its update.
-func (s *scripted) updated(update *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.Ratio, *workloadresizerv1.RatioDelta) {
+func (s *Server) updated(update *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.Ratio, *workloadresizerv1.RatioDelta) {
 	ratio := s.ratio(update.GetRatio().GetNodeType())
 	if ratio == nil {
 		ratio = &workloadresizerv1.Ratio{NodeType: update.GetRatio().GetNodeType()}
@@ -117,14 +117,14 @@ func (s *scripted) updated(update *workloadresizerv1.UpdateRatioRequest) (*workl
 	if slices.Contains(mask, "expire_time") {
 		ratio.ExpireTime = update.GetRatio().GetExpireTime()
 	}
-	ratio.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(since)}
+	ratio.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(Since)}
 	ratio.Candidates, ratio.Etag = nil, "after"
 	return ratio, &workloadresizerv1.RatioDelta{NodeType: ratio.GetNodeType(), To: &workloadresizerv1.RatioOverride{
 		CpuPerf: ratio.GetCpuPerf(), MemoryPerf: ratio.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime(),
 	}}
 }
 
-func (s *scripted) DeleteRatio(ctx context.Context, req *workloadresizerv1.DeleteRatioRequest) (*workloadresizerv1.DeleteRatioResponse, error) {
+func (s *Server) DeleteRatio(ctx context.Context, req *workloadresizerv1.DeleteRatioRequest) (*workloadresizerv1.DeleteRatioResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *scripted) DeleteRatio(ctx context.Context, req *workloadresizerv1.Delet
 	return resp, nil
 }
 
-func (s *scripted) RollbackRatios(ctx context.Context, req *workloadresizerv1.RollbackRatiosRequest) (*workloadresizerv1.RollbackRatiosResponse, error) {
+func (s *Server) RollbackRatios(ctx context.Context, req *workloadresizerv1.RollbackRatiosRequest) (*workloadresizerv1.RollbackRatiosResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *scripted) RollbackRatios(ctx context.Context, req *workloadresizerv1.Ro
 		}, &workloadresizerv1.RatioDelta{
 			NodeType: "n4",
 			From:     &workloadresizerv1.RatioOverride{CpuPerf: 1.08, MemoryPerf: 1},
-			To:       &workloadresizerv1.RatioOverride{CpuPerf: 1.1, MemoryPerf: 1, ExpireTime: timestamppb.New(since.Add(24 * time.Hour))},
+			To:       &workloadresizerv1.RatioOverride{CpuPerf: 1.1, MemoryPerf: 1, ExpireTime: timestamppb.New(Since.Add(24 * time.Hour))},
 		}),
 	}
 	if resp.Change != nil {
@@ -165,7 +165,7 @@ func (s *scripted) RollbackRatios(ctx context.Context, req *workloadresizerv1.Ro
 }
 
 // ListRatioChanges numbers its pages by the changes that went before.
-func (s *scripted) ListRatioChanges(ctx context.Context, req *workloadresizerv1.ListRatioChangesRequest) (*workloadresizerv1.ListRatioChangesResponse, error) {
+func (s *Server) ListRatioChanges(ctx context.Context, req *workloadresizerv1.ListRatioChangesRequest) (*workloadresizerv1.ListRatioChangesResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err
@@ -178,18 +178,18 @@ func (s *scripted) ListRatioChanges(ctx context.Context, req *workloadresizerv1.
 		}
 	}
 	// Two at most, so that there are pages.
-	end := min(begin+min(int(req.GetPageSize()), 2), len(s.changes))
-	resp := &workloadresizerv1.ListRatioChangesResponse{Changes: s.changes[begin:end]}
-	if end < len(s.changes) {
+	end := min(begin+min(int(req.GetPageSize()), 2), len(s.Changes))
+	resp := &workloadresizerv1.ListRatioChangesResponse{Changes: s.Changes[begin:end]}
+	if end < len(s.Changes) {
 		resp.NextPageToken = strconv.Itoa(end)
 	}
 	return resp, nil
 }
 
-func (s *scripted) WatchRatios(req *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
+func (s *Server) WatchRatios(req *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
 	s.note(req)
 	if err := s.end(stream.Context()); err != nil {
 		return err
 	}
-	return s.watches.serve(stream.Context(), req.GetResumeToken(), stream.Send)
+	return s.Watches.serve(stream.Context(), req.GetResumeToken(), stream.Send)
 }

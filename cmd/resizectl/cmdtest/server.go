@@ -1,7 +1,6 @@
-package main
+package cmdtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -13,40 +12,39 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type planSender = grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]
 
-// scripted is a server that answers what a test says, and remembers what it was
+// Server is a server that answers what a test says, and remembers what it was
 // asked. err, if set, ends every call; hang lets it wait for the caller to go
 // away first. Plans are sent before either.
-type scripted struct {
+type Server struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	workloadresizerv1.UnimplementedPlanServiceServer
 	workloadresizerv1.UnimplementedPauseServiceServer
 	workloadresizerv1.UnimplementedResizeServiceServer
 	workloadresizerv1.UnimplementedBenchmarkServiceServer
-	scriptedRatios
-	scriptedBenchmarks
+	RatioScript
+	BenchmarkScript
 
-	ratios  *workloadresizerv1.ListRatiosResponse
-	plans   []*workloadresizerv1.Plan
-	summary *workloadresizerv1.PlanSummary
-	holds   []*workloadresizerv1.Hold
-	problem string
+	Ratios  *workloadresizerv1.ListRatiosResponse
+	Plans   []*workloadresizerv1.Plan
+	Summary *workloadresizerv1.PlanSummary
+	Holds   []*workloadresizerv1.Hold
+	Problem string
 	// What is said besides of the scope of a hold.
-	pods   *int64
-	nested int64
-	wider  *workloadresizerv1.Hold
-	err    error
-	hang   bool
+	Pods   *int64
+	Nested int64
+	Wider  *workloadresizerv1.Hold
+	Err    error
+	Hang   bool
 	// What is said of resizes and manifests is in a file of its own.
-	resizing resizingScript
-	// asked is called when a call has come in.
-	asked func()
+	Resizing ResizingScript
+	// Asked is called when a call has come in.
+	Asked func()
 
 	mu   sync.Mutex
 	last proto.Message
@@ -54,7 +52,7 @@ type scripted struct {
 	writes []proto.Message
 }
 
-func (s *scripted) note(req proto.Message) {
+func (s *Server) note(req proto.Message) {
 	s.mu.Lock()
 	s.last = req
 	switch req.(type) {
@@ -64,48 +62,48 @@ func (s *scripted) note(req proto.Message) {
 		s.writes = append(s.writes, req)
 	}
 	s.mu.Unlock()
-	if s.asked != nil {
-		s.asked()
+	if s.Asked != nil {
+		s.Asked()
 	}
 }
 
-// lastRequest is the last request that came in.
-func (s *scripted) lastRequest() proto.Message {
+// LastRequest is the last request that came in.
+func (s *Server) LastRequest() proto.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
 }
 
-// written are the requests that change something that came in, also those that
+// Written are the requests that change something that came in, also those that
 // only validate.
-func (s *scripted) written() []proto.Message {
+func (s *Server) Written() []proto.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes
 }
 
-func (s *scripted) end(ctx context.Context) error {
-	if s.hang {
+func (s *Server) end(ctx context.Context) error {
+	if s.Hang {
 		<-ctx.Done()
 		return status.FromContextError(ctx.Err()).Err()
 	}
-	return s.err
+	return s.Err
 }
 
-func (s *scripted) ListRatios(ctx context.Context, req *workloadresizerv1.ListRatiosRequest) (*workloadresizerv1.ListRatiosResponse, error) {
+func (s *Server) ListRatios(ctx context.Context, req *workloadresizerv1.ListRatiosRequest) (*workloadresizerv1.ListRatiosResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err
 	}
-	return s.ratios, nil
+	return s.Ratios, nil
 }
 
-func (s *scripted) PreviewPod(ctx context.Context, req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+func (s *Server) PreviewPod(ctx context.Context, req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err
 	}
-	for _, plan := range s.plans {
+	for _, plan := range s.Plans {
 		if plan.GetPod() == req.GetPod() {
 			return &workloadresizerv1.PreviewPodResponse{Plan: plan}, nil
 		}
@@ -113,12 +111,12 @@ func (s *scripted) PreviewPod(ctx context.Context, req *workloadresizerv1.Previe
 	return nil, status.Errorf(codes.NotFound, "there is no pod %s/%s", req.GetNamespace(), req.GetPod())
 }
 
-func (s *scripted) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
+func (s *Server) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 	s.note(req)
-	if s.resizing.plans != nil {
-		return s.resizing.sendPlans(req, stream)
+	if s.Resizing.Plans != nil {
+		return s.Resizing.sendPlans(req, stream)
 	}
-	for _, plan := range s.plans {
+	for _, plan := range s.Plans {
 		if err := stream.Send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: plan}}); err != nil {
 			return err
 		}
@@ -126,20 +124,20 @@ func (s *scripted) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, stre
 	if err := s.end(stream.Context()); err != nil {
 		return err
 	}
-	if s.summary == nil {
+	if s.Summary == nil {
 		return nil
 	}
-	return stream.Send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: s.summary}})
+	return stream.Send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: s.Summary}})
 }
 
-// serve starts the server on this machine and returns its address.
-func serve(t *testing.T, s *scripted, opts ...grpc.ServerOption) string {
+// Serve starts the server on this machine and returns its address.
+func Serve(t *testing.T, s *Server, opts ...grpc.ServerOption) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := grpc.NewServer(append(opts, grpc.ChainUnaryInterceptor(s.resizing.refuse))...)
+	server := grpc.NewServer(append(opts, grpc.ChainUnaryInterceptor(s.Resizing.refuse))...)
 	workloadresizerv1.RegisterRatioServiceServer(server, s)
 	workloadresizerv1.RegisterPlanServiceServer(server, s)
 	workloadresizerv1.RegisterPauseServiceServer(server, s)
@@ -157,8 +155,8 @@ func serve(t *testing.T, s *scripted, opts ...grpc.ServerOption) string {
 	return listener.Addr().String()
 }
 
-// nobody returns an address where no server answers.
-func nobody(t *testing.T) string {
+// Nobody returns an address where no server answers.
+func Nobody(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -171,17 +169,8 @@ func nobody(t *testing.T) string {
 	return address
 }
 
-// resizectl runs a command line and returns what a shell would see.
-func resizectl(ctx context.Context, args ...string) (code int, stdout, stderr string) {
-	var out, errOut bytes.Buffer
-	// cobra takes nil arguments for those of the test binary.
-	args = append([]string{}, args...)
-	code = run(ctx, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, args)
-	return code, out.String(), errOut.String()
-}
-
-// withReason is an error as the server makes them.
-func withReason(t *testing.T, code codes.Code, reason, message string) error {
+// WithReason is an error as the server makes them.
+func WithReason(t *testing.T, code codes.Code, reason, message string) error {
 	t.Helper()
 	s, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "workload-resizer.io"})
 	if err != nil {

@@ -1,0 +1,39 @@
+package cmdtest
+
+import (
+	"context"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func (s *Server) Restore(ctx context.Context, req *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.RestoreResponse{Hold: Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, req.GetScope(), req.GetReason(), req.GetTtl()), Pods: s.Pods}, nil
+}
+
+func (s *Server) Pause(ctx context.Context, req *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.PauseResponse{Hold: Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, req.GetScope(), req.GetReason(), req.GetTtl()), Pods: s.Pods, OverruledBy: s.Wider}, nil
+}
+
+func (s *Server) Resume(ctx context.Context, req *workloadresizerv1.ResumeRequest) (*workloadresizerv1.ResumeResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.ResumeResponse{Released: s.Holds, Pods: s.Pods, Nested: s.Nested, StillHeldBy: s.Wider}, nil
+}
+
+func (s *Server) ListHolds(ctx context.Context, req *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.ListHoldsResponse{Holds: s.Holds, Problem: s.Problem}, nil
+}

@@ -1,0 +1,69 @@
+package cmdtest
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// Program runs a command line, and returns its exit code.
+type Program func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int
+
+// Constructor makes commands, which connect to a server.
+type Constructor func(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) []*cobra.Command
+
+// ProgramOf is resizectl with a part of its commands.
+func ProgramOf(commands Constructor) Program {
+	return func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
+		color := print.ColorAuto
+		root := command.NewRoot(streams)
+		server := connect.New(root.PersistentFlags(), "test", false)
+		command.AddColorFlag(root, &color)
+		root.AddCommand(commands(streams, server, &color)...)
+		root.SetArgs(args)
+		return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), root.ExecuteContext(ctx))
+	}
+}
+
+// Shell runs a command line and returns what a shell would see.
+func (p Program) Shell(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, errOut bytes.Buffer
+	// cobra takes nil arguments for those of the test binary.
+	args = append([]string{}, args...)
+	code = p(ctx, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, args)
+	return code, out.String(), errOut.String()
+}
+
+// WatchUntil runs a watch until seen is in its output.
+func (p Program) WatchUntil(t *testing.T, seen string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, errOut := &until{seen: seen, cancel: cancel}, &bytes.Buffer{}
+	code = p(ctx, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: out, ErrOut: errOut}, args)
+	return code, out.shown.String(), errOut.String()
+}
+
+// until is a person who presses Ctrl-C when they have seen enough.
+type until struct {
+	shown  bytes.Buffer
+	seen   string
+	cancel context.CancelFunc
+}
+
+// Write implements io.Writer.
+func (u *until) Write(p []byte) (int, error) {
+	n, err := u.shown.Write(p)
+	if strings.Contains(u.shown.String(), u.seen) {
+		u.cancel()
+	}
+	return n, err
+}

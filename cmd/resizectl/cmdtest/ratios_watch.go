@@ -1,0 +1,23 @@
+package cmdtest
+
+import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+
+type RatioEvent = workloadresizerv1.WatchRatiosResponse
+
+// PresentRatios is the present state: c3 and n4, then a bookmark, the first with a token.
+func PresentRatios() []*RatioEvent {
+	all := Overridden().GetRatios()
+	return []*RatioEvent{
+		{Type: addedEvent, Ratio: all[0], Revision: "1"},
+		{Type: addedEvent, Ratio: all[2], Revision: "1"},
+		{Type: bookmarkEvent, Revision: "1", ResumeToken: "t3"},
+	}
+}
+
+func ChangedRatio() *RatioEvent {
+	return &RatioEvent{Type: modifiedEvent, Ratio: Ratios().GetRatios()[2], Revision: "2", ResumeToken: "t4"}
+}
+
+func GoneRatio() *RatioEvent {
+	return &RatioEvent{Type: deletedEvent, Ratio: &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1.3, MemoryPerf: 1}, Revision: "3", ResumeToken: "t5"}
+}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
-	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // Names are in the form that kubectl takes.
@@ -48,19 +47,5 @@ func TestNamesOfAWatch(t *testing.T) {
 	_, stdout, stderr := program.WatchUntil(t, want, "ratios", "watch", "-o", "name", "--server", cmdtest.Serve(t, server))
 	if stdout != want || stderr != "" {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)
-	}
-}
-
-// "list --watch" is "watch".
-func TestListsThatAreWatched(t *testing.T) {
-	for _, flag := range []string{"-w", "--watch"} {
-		server := &cmdtest.Server{}
-		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}
-		server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{{Events: cmdtest.ResizeEvents()}}
-		address := cmdtest.Serve(t, server)
-		_, stdout, _ := program.WatchUntil(t, "deleted", "ratios", "list", flag, "--server", address)
-		cmdtest.Golden(t, "ratios-watch.table", stdout)
-		_, stdout, _ = program.WatchUntil(t, "deleted", "resizes", "list", flag, "--server", address)
-		cmdtest.Golden(t, "resizes-watch.table", stdout)
 	}
 }

@@ -103,7 +103,7 @@ func TestPlanOfAManifestOffline(t *testing.T) {
 		return conn, func() error { stopped = true; return conn.Close() }, nil
 	}
 	plan := func(config string) (int, string, string) {
-		return program.Shell(t.Context(), "plan", "-f", "plan_manifest_test.go", "--config", filepath.Join("testdata", "configs", config))
+		return program.Shell(t.Context(), "plan", "-f", "plan_manifest_test.go", "--config", filepath.Join("configs", "testdata", config))
 	}
 	for _, config := range []string{"config.yaml", "manifests.yaml"} {
 		t.Run("with "+config, func(t *testing.T) {
@@ -117,13 +117,13 @@ func TestPlanOfAManifestOffline(t *testing.T) {
 	server.Err = cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
 	for _, tc := range []struct{ name, config, want string }{
 		{"what it says against the manifest", "config.yaml", "no objects\n"},
-		{"a configuration that is not there", "none.yaml", "read the configuration: open testdata/configs/none.yaml: no such file or directory\n"},
-		{"a configuration that is not valid", "invalid.yaml", "testdata/configs/invalid.yaml is not valid: nodeTypes.n2d.cpuPerf: line 3: want a finite number above 0, got \"0\"; " +
+		{"a configuration that is not there", "none.yaml", "read the configuration: open configs/testdata/none.yaml: no such file or directory\n"},
+		{"a configuration that is not valid", "invalid.yaml", "configs/testdata/invalid.yaml is not valid: nodeTypes.n2d.cpuPerf: line 3: want a finite number above 0, got \"0\"; " +
 			"overrides[0].match: line 6: must name a computeClass, a podLabel or a podAnnotation; overrides[0].bounds.cpu: min 2 > max 1\n" +
-			"see \"resizectl config validate -f testdata/configs/invalid.yaml\"\n"},
-		{"several configurations", "manifests-invalid.yaml", "testdata/configs/manifests-invalid.yaml has 3 configurations, and none is of a ConfigMap named workload-resizer-config: name a file with one\n"},
-		{"no configuration", "no-config.yaml", "testdata/configs/no-config.yaml is not valid: none of the manifests is a ConfigMap with the key config.yaml\n" +
-			"see \"resizectl config validate -f testdata/configs/no-config.yaml\"\n"},
+			"see \"resizectl config validate -f configs/testdata/invalid.yaml\"\n"},
+		{"several configurations", "manifests-invalid.yaml", "configs/testdata/manifests-invalid.yaml has 3 configurations, and none is of a ConfigMap named workload-resizer-config: name a file with one\n"},
+		{"no configuration", "no-config.yaml", "configs/testdata/no-config.yaml is not valid: none of the manifests is a ConfigMap with the key config.yaml\n" +
+			"see \"resizectl config validate -f configs/testdata/no-config.yaml\"\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			started, stopped = "", false

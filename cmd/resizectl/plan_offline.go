@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/server/standalone"
@@ -21,18 +22,18 @@ func offline(ctx context.Context, file string) (plans workloadresizerv1.PlanServ
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	found := findConfigs(text, defaultConfigName)
+	found := configs.Find(text, configs.DefaultName)
 	if len(found) > 1 {
-		return nil, nil, fmt.Errorf("%s has %d configurations, and none is of a ConfigMap named %s: name a file with one", file, len(found), defaultConfigName)
+		return nil, nil, fmt.Errorf("%s has %d configurations, and none is of a ConfigMap named %s: name a file with one", file, len(found), configs.DefaultName)
 	}
-	err = found[0].err
+	err = found[0].Err
 	if err == nil {
-		_, _, err = config.Validate(found[0].text)
+		_, _, err = config.Validate(found[0].Text)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is not valid: %w\nsee \"resizectl config validate -f %s\"", file, err, file)
 	}
-	conn, stop, err := startStandalone(ctx, found[0].text)
+	conn, stop, err := startStandalone(ctx, found[0].Text)
 	if err != nil {
 		return nil, nil, err
 	}

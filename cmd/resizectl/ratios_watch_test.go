@@ -29,3 +29,13 @@ func TestRatiosWatch(t *testing.T) {
 		})
 	}
 }
+
+// "list --watch" is "watch".
+func TestListOfRatiosThatIsWatched(t *testing.T) {
+	for _, flag := range []string{"-w", "--watch"} {
+		server := &cmdtest.Server{}
+		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}
+		_, stdout, _ := program.WatchUntil(t, "deleted", "ratios", "list", flag, "--server", cmdtest.Serve(t, server))
+		cmdtest.Golden(t, "ratios-watch.table", stdout)
+	}
+}

@@ -138,3 +138,13 @@ func TestWatchResizes(t *testing.T) {
 		})
 	}
 }
+
+// "list --watch" is "watch".
+func TestListOfResizesThatIsWatched(t *testing.T) {
+	for _, flag := range []string{"-w", "--watch"} {
+		server := &cmdtest.Server{}
+		server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{{Events: cmdtest.ResizeEvents()}}
+		_, stdout, _ := program.WatchUntil(t, "deleted", "resizes", "list", flag, "--server", cmdtest.Serve(t, server))
+		cmdtest.Golden(t, "resizes-watch.table", stdout)
+	}
+}

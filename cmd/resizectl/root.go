@@ -7,6 +7,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
@@ -85,7 +86,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	section(root, "ratios", "Ratios of node types:",
 		newRatiosCommand(streams, server, color),
 		newBenchmarkCommand(streams, server, color),
-		newConfigCommand(streams))
+		configs.NewCommand(streams))
 	section(root, "plans", "What would be done, and why:",
 		newPlanCommand(streams, server, color),
 		newExplainCommand(streams, server, color))

@@ -1,4 +1,4 @@
-package main
+package configs
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
 
-// defaultConfigName is that of the ConfigMap that the server reads by default.
-const defaultConfigName = "workload-resizer-config"
+// DefaultName is that of the ConfigMap that the server reads by default.
+const DefaultName = "workload-resizer-config"
 
-type configValidateOptions struct {
+type validateOptions struct {
 	genericiooptions.IOStreams
 	files []string
 	name  string
 }
 
-func newConfigValidateCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	o := &configValidateOptions{IOStreams: streams}
+func newValidateCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	o := &validateOptions{IOStreams: streams}
 	cmd := &cobra.Command{
 		Use:   "validate -f FILE",
 		Short: "Check configurations before they are applied",
@@ -57,12 +57,12 @@ The exit code is
 		},
 	}
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "config.yaml or manifest to check, - for standard input; can be given several times")
-	cmd.Flags().StringVar(&o.name, "config-name", defaultConfigName, "name of the ConfigMap to check, where several have a configuration")
+	cmd.Flags().StringVar(&o.name, "config-name", DefaultName, "name of the ConfigMap to check, where several have a configuration")
 	return cmd
 }
 
 // run checks all files, even if the first of them cannot be read.
-func (o *configValidateOptions) run(ctx context.Context) error {
+func (o *validateOptions) run(ctx context.Context) error {
 	var unread []error
 	valid := true
 	for _, file := range o.files {
@@ -74,7 +74,7 @@ func (o *configValidateOptions) run(ctx context.Context) error {
 		if file == "-" {
 			file = "stdin"
 		}
-		for _, c := range findConfigs(text, o.name) {
+		for _, c := range Find(text, o.name) {
 			ok, err := o.check(file, c)
 			if err != nil {
 				return err
@@ -93,13 +93,13 @@ func (o *configValidateOptions) run(ctx context.Context) error {
 
 // check prints what it thinks of a configuration and tells whether that is
 // valid. The error is that it could not be printed.
-func (o *configValidateOptions) check(file string, c foundConfig) (bool, error) {
+func (o *validateOptions) check(file string, c Config) (bool, error) {
 	if c.manifest != "" {
 		file += ": " + c.manifest
 	}
-	nodeTypes, rules, err := 0, 0, c.err
+	nodeTypes, rules, err := 0, 0, c.Err
 	if err == nil {
-		nodeTypes, rules, err = config.Validate(c.text)
+		nodeTypes, rules, err = config.Validate(c.Text)
 	}
 	if err == nil {
 		_, err := fmt.Fprintf(o.Out, "%s: valid: %s, %s\n", print.OneLine(file), print.CountOf(int64(nodeTypes), "node type"), print.CountOf(int64(rules), "rule"))
@@ -117,7 +117,7 @@ func (o *configValidateOptions) check(file string, c foundConfig) (bool, error) 
 	return false, nil
 }
 
-func (o *configValidateOptions) read(ctx context.Context, file string) ([]byte, error) {
+func (o *validateOptions) read(ctx context.Context, file string) ([]byte, error) {
 	if file != "-" {
 		text, err := os.ReadFile(file)
 		if err != nil {

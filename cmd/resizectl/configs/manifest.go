@@ -1,4 +1,4 @@
-package main
+package configs
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
 
-// foundConfig is a configuration in a file.
-type foundConfig struct {
-	text []byte
+// Config is a configuration in a file.
+type Config struct {
+	Text []byte
 	// manifest names the ConfigMap that it is in, if there are several.
 	manifest string
 	// name is that of the ConfigMap alone.
 	name string
-	// err is why there is no text.
-	err error
+	// Err is why there is no text.
+	Err error
 }
 
 // manifest is as much of a Kubernetes object as tells whether it has a
@@ -34,11 +34,11 @@ type manifest struct {
 	Items []yaml.Node
 }
 
-// findConfigs returns the configurations in the text: that of the ConfigMap with
+// Find returns the configurations in the text: that of the ConfigMap with
 // the name, else those of all ConfigMaps, or the text itself if nothing in it is
 // a manifest.
-func findConfigs(text []byte, name string) []foundConfig {
-	var found []foundConfig
+func Find(text []byte, name string) []Config {
+	var found []Config
 	manifests := 0
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var document yaml.Node
@@ -46,7 +46,7 @@ func findConfigs(text []byte, name string) []foundConfig {
 			break
 		} else if err != nil {
 			// The parser of configurations says what is wrong.
-			return []foundConfig{{text: text}}
+			return []Config{{Text: text}}
 		}
 		configs, isManifest := configsOf(&document)
 		found = append(found, configs...)
@@ -55,15 +55,15 @@ func findConfigs(text []byte, name string) []foundConfig {
 		}
 	}
 	if manifests == 0 {
-		return []foundConfig{{text: text}}
+		return []Config{{Text: text}}
 	}
-	isNamed := func(c foundConfig) bool { return c.name == name }
+	isNamed := func(c Config) bool { return c.name == name }
 	if slices.ContainsFunc(found, isNamed) {
-		found = slices.DeleteFunc(found, func(c foundConfig) bool { return !isNamed(c) })
+		found = slices.DeleteFunc(found, func(c Config) bool { return !isNamed(c) })
 	}
 	switch len(found) {
 	case 0:
-		return []foundConfig{{err: fmt.Errorf("none of the manifests is a ConfigMap with the key %s", config.FileName)}}
+		return []Config{{Err: fmt.Errorf("none of the manifests is a ConfigMap with the key %s", config.FileName)}}
 	case 1:
 		found[0].manifest = ""
 	}
@@ -72,7 +72,7 @@ func findConfigs(text []byte, name string) []foundConfig {
 
 // configsOf returns the configurations in a manifest, and whether the document is
 // one. A List, as "kubectl get" prints it, has those of its items.
-func configsOf(document *yaml.Node) (found []foundConfig, isManifest bool) {
+func configsOf(document *yaml.Node) (found []Config, isManifest bool) {
 	var m manifest
 	// What is not as in a manifest stays empty.
 	_ = document.Decode(&m)
@@ -107,17 +107,17 @@ func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 }
 
 // config is the configuration in a ConfigMap.
-func (m *manifest) config(value *yaml.Node) foundConfig {
-	c := foundConfig{manifest: fmt.Sprintf("ConfigMap %s/%s", m.Metadata.Namespace, m.Metadata.Name), name: m.Metadata.Name}
+func (m *manifest) config(value *yaml.Node) Config {
+	c := Config{manifest: fmt.Sprintf("ConfigMap %s/%s", m.Metadata.Namespace, m.Metadata.Name), name: m.Metadata.Name}
 	if value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
-		c.err = fmt.Errorf("data[%q]: line %d: want a text, as after \"%s: |\"", config.FileName, value.Line, config.FileName)
+		c.Err = fmt.Errorf("data[%q]: line %d: want a text, as after \"%s: |\"", config.FileName, value.Line, config.FileName)
 		return c
 	}
 	if value.Style&yaml.LiteralStyle != 0 {
 		// The text begins in the line after the |. Empty lines in front
 		// of it make its line numbers those of the file.
-		c.text = bytes.Repeat([]byte("\n"), value.Line)
+		c.Text = bytes.Repeat([]byte("\n"), value.Line)
 	}
-	c.text = append(c.text, value.Value...)
+	c.Text = append(c.Text, value.Value...)
 	return c
 }

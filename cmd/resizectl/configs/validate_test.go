@@ -1,4 +1,4 @@
-package main
+package configs
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// validate checks files of testdata/configs, as a person in that folder would.
+// validate checks files of testdata, as a person in that folder would.
 func validate(t *testing.T, stdin io.Reader, files ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	t.Chdir(filepath.Join("testdata", "configs"))
+	t.Chdir("testdata")
 	args := []string{"config", "validate"}
 	for _, file := range files {
 		args = append(args, "-f", file)
@@ -63,7 +63,7 @@ invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
 }
 
 func TestConfigValidateOfAList(t *testing.T) {
-	t.Chdir(filepath.Join("testdata", "configs"))
+	t.Chdir("testdata")
 	for _, tc := range []struct {
 		name           string
 		args           []string
@@ -105,7 +105,7 @@ func TestConfigValidateReadsStandardInput(t *testing.T) {
 }
 
 func TestConfigValidateOfTheSampleThatIsDeployed(t *testing.T) {
-	file, err := filepath.Abs("../../deploy/samples/config.yaml")
+	file, err := filepath.Abs("../../../deploy/samples/config.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestConfigValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
 func TestConfigValidateWhoseOutputCannotBeWrittenIsAnError(t *testing.T) {
 	var errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{Out: cmdtest.FullDisk{}, ErrOut: &errOut}
-	code := program(t.Context(), streams, []string{"config", "validate", "-f", "testdata/configs/config.yaml"})
+	code := program(t.Context(), streams, []string{"config", "validate", "-f", "testdata/config.yaml"})
 	if code != command.ExitError || !strings.Contains(errOut.String(), "no space left on device") {
 		t.Errorf("exit %d, stderr %q", code, &errOut)
 	}

@@ -1,4 +1,4 @@
-package main
+package configs
 
 import (
 	"github.com/spf13/cobra"
@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-func newConfigCommand(streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Check the configuration of the server",
@@ -17,6 +17,6 @@ types, the bounds of requests, and the rules for some pods only.
 This needs no server.`,
 	}
 	command.Group(cmd)
-	cmd.AddCommand(newConfigValidateCommand(streams))
+	cmd.AddCommand(newValidateCommand(streams))
 	return cmd
 }

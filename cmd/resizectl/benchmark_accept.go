@@ -16,14 +16,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type benchmarkAcceptOptions struct {
-	ratioWriteOptions
+	ratios.WriteOptions
 	nodeType string
 	force    bool
-	flags    overrideEnd
+	flags    ratios.OverrideEnd
 	// end is when the override ends, if ends says that anything is said of that.
 	end  *timestamppb.Timestamp
 	ends bool
@@ -34,7 +35,7 @@ type benchmarkAcceptOptions struct {
 }
 
 func newBenchmarkAcceptCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &benchmarkAcceptOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
+	o := &benchmarkAcceptOptions{WriteOptions: ratios.WriteOptions{IOStreams: streams, Server: server, Color: color}}
 	cmd := &cobra.Command{
 		Use:   "accept NODE_TYPE",
 		Short: "Override the ratio of a node type with what the benchmarks give",
@@ -67,12 +68,12 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
 			if err := o.complete(cmd, args); err != nil {
 				return err
 			}
-			return o.run(cmd, o)
+			return o.Run(cmd, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.force, "force", false, "accept a suggestion that is held back, too")
-	o.flags.addFlags(cmd)
-	o.addWriteFlags(cmd, "benchmark accept")
+	o.flags.AddFlags(cmd)
+	o.AddFlags(cmd, "benchmark accept")
 	return cmd
 }
 
@@ -80,14 +81,14 @@ func (o *benchmarkAcceptOptions) complete(cmd *cobra.Command, args []string) (er
 	if o.nodeType = args[0]; o.nodeType == "" {
 		return command.UsageErrorf(cmd, "the node type is empty")
 	}
-	if err := o.flags.validate(cmd); err != nil {
+	if err := o.flags.Validate(cmd); err != nil {
 		return err
 	}
-	o.end, o.ends, err = o.flags.at(cmd)
+	o.end, o.ends, err = o.flags.At(cmd)
 	return err
 }
 
-func (o *benchmarkAcceptOptions) read(ctx context.Context, c *client.Client) error {
+func (o *benchmarkAcceptOptions) Read(ctx context.Context, c *client.Client) error {
 	resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})
 	if err != nil {
 		return err
@@ -107,11 +108,11 @@ func (o *benchmarkAcceptOptions) read(ctx context.Context, c *client.Client) err
 		},
 		UpdateMask:   &fieldmaskpb.FieldMask{Paths: []string{"cpu_perf", "memory_perf"}},
 		AllowMissing: true,
-		Reason:       acceptReason(o.reason, s),
+		Reason:       acceptReason(o.Reason, s),
 		Author:       command.Author(),
 	}
 	if o.ends {
-		expire(o.update, o.end)
+		ratios.Expire(o.update, o.end)
 	}
 	return nil
 }
@@ -132,15 +133,15 @@ func (o *benchmarkAcceptOptions) heldBack(s *workloadresizerv1.Suggestion) error
 	return fmt.Errorf("the suggestion for %s is held back: %s\naccept it all the same with --force", s.GetNodeType(), strings.Join(why, "; "))
 }
 
-func (o *benchmarkAcceptOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
+func (o *benchmarkAcceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {
 	update := proto.CloneOf(o.update)
 	update.ValidateOnly = validateOnly
 	return c.Ratios().UpdateRatio(ctx, update)
 }
 
-func (o *benchmarkAcceptOptions) table(answer ratioAnswer) *metav1.Table {
+func (o *benchmarkAcceptOptions) Table(answer ratios.Answer) *metav1.Table {
 	ratio := answer.(*workloadresizerv1.UpdateRatioResponse).GetRatio()
-	return &metav1.Table{ColumnDefinitions: shiftColumns, Rows: []metav1.TableRow{
-		shiftRow(ratio.GetNodeType(), o.suggestion.GetCurrent(), ratio),
+	return &metav1.Table{ColumnDefinitions: ratios.ShiftColumns, Rows: []metav1.TableRow{
+		ratios.ShiftRow(ratio.GetNodeType(), o.suggestion.GetCurrent(), ratio),
 	}}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -30,7 +31,7 @@ func completeSuggestions(server *connect.Connection) cobra.CompletionFunc {
 			resp, err := c.Benchmarks().ListSuggestions(ctx, &workloadresizerv1.ListSuggestionsRequest{})
 			for _, s := range resp.GetSuggestions() {
 				found = append(found, cobra.CompletionWithDesc(print.OneLine(s.GetNodeType()),
-					shifted(currentPerf(s), print.Factor(s.GetCpuPerf()))))
+					ratios.Shifted(currentPerf(s), print.Factor(s.GetCpuPerf()))))
 			}
 			return found, err
 		})

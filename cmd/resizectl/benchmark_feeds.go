@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -95,7 +96,7 @@ func (o *benchmarkFeedsOptions) print(resp *workloadresizerv1.ListFeedsResponse)
 // rejected settings leave the last good ones in force, or none.
 func (o *benchmarkFeedsOptions) warnOfSettings(ctx context.Context, c *client.Client) error {
 	if resp, err := c.ListRatios(ctx); err == nil {
-		return warnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
+		return ratios.WarnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
 	}
 	// Who may not ask that, or too early, has the feeds all the same.
 	return nil

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -72,6 +73,6 @@ func howToAccept(program string, s *workloadresizerv1.Suggestion) string {
 // accepted tells whether an override says what is suggested.
 func accepted(s *workloadresizerv1.Suggestion) bool {
 	now := s.GetCurrent()
-	return now.GetProvenance().GetSource() == overrideSource &&
+	return now.GetProvenance().GetSource() == ratios.OverrideSource &&
 		now.GetCpuPerf() == s.GetCpuPerf() && now.GetMemoryPerf() == s.GetMemoryPerf()
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -92,5 +93,5 @@ func appliedText(p *workloadresizerv1.SuggestionProgress) string {
 	if p == nil {
 		return print.Absent
 	}
-	return shifted(print.Factor(p.GetRatio()), print.Factor(p.GetTarget()))
+	return ratios.Shifted(print.Factor(p.GetRatio()), print.Factor(p.GetTarget()))
 }

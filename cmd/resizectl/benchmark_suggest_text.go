@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -32,7 +33,7 @@ func printSuggestion(w io.Writer, p print.Painter, resp *workloadresizerv1.GetSu
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return printImpact(w, p, resp.GetImpact(), wide)
+	return ratios.PrintImpact(w, p, resp.GetImpact(), wide)
 }
 
 func suggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {

@@ -125,3 +125,17 @@ func TestPlanTotals(t *testing.T) {
 		t.Errorf("exit %d, one pod is not coloured:\n%s", code, stdout)
 	}
 }
+
+func TestNodeTypesOfFlagsAreCompleted(t *testing.T) {
+	address := cmdtest.Serve(t, cmdtest.Writable())
+	for _, tc := range []struct{ name, flag, typed, want string }{
+		{"one", "--what-if-node-type", "", "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
+		{"the next of several", "--node-type", "n4,", "n4,c3\t1.3/1 by configmap\nn4,n2d\t1/1 by configmap\n:4\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, stdout, _ := program.Shell(t.Context(), "__complete", "plan", "--server", address, tc.flag, tc.typed); stdout != tc.want {
+				t.Errorf("completed as %q, want %q", stdout, tc.want)
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 )
 
 const rootHelp = `resizectl shows what workload-resizer does with the pods of a cluster, and why.
@@ -84,7 +85,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	server := connect.New(root.PersistentFlags(), versionText(), plugin)
 	command.AddColorFlag(root, color)
 	section(root, "ratios", "Ratios of node types:",
-		newRatiosCommand(streams, server, color),
+		ratios.NewCommand(streams, server, color),
 		newBenchmarkCommand(streams, server, color),
 		configs.NewCommand(streams))
 	section(root, "plans", "What would be done, and why:",

@@ -17,11 +17,8 @@ import (
 // Program runs a command line, and returns its exit code.
 type Program func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int
 
-// Constructor makes commands, which connect to a server.
-type Constructor func(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) []*cobra.Command
-
 // ProgramOf is resizectl with a part of its commands.
-func ProgramOf(commands Constructor) Program {
+func ProgramOf(commands func(genericiooptions.IOStreams, *connect.Connection, *print.ColorMode) []*cobra.Command) Program {
 	return func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
 		color := print.ColorAuto
 		root := command.NewRoot(streams)
@@ -31,6 +28,13 @@ func ProgramOf(commands Constructor) Program {
 		root.SetArgs(args)
 		return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), root.ExecuteContext(ctx))
 	}
+}
+
+// ProgramWith is resizectl with one of its commands.
+func ProgramWith(cmd func(genericiooptions.IOStreams, *connect.Connection, *print.ColorMode) *cobra.Command) Program {
+	return ProgramOf(func(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) []*cobra.Command {
+		return []*cobra.Command{cmd(streams, server, color)}
+	})
 }
 
 // Shell runs a command line and returns what a shell would see.

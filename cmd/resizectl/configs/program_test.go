@@ -9,6 +9,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-var program = cmdtest.ProgramOf(func(streams genericiooptions.IOStreams, _ *connect.Connection, _ *print.ColorMode) []*cobra.Command {
-	return []*cobra.Command{NewCommand(streams)}
+var program = cmdtest.ProgramWith(func(streams genericiooptions.IOStreams, _ *connect.Connection, _ *print.ColorMode) *cobra.Command {
+	return NewCommand(streams)
 })

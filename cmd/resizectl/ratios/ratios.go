@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"github.com/spf13/cobra"
@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-func newRatiosCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ratios",
 		Short: "Show and change the performance ratios of the node types",
@@ -24,13 +24,13 @@ rollback change are the overrides, a source of its own.`,
 	}
 	command.Group(cmd)
 	cmd.AddCommand(
-		newRatiosListCommand(streams, server, color),
-		newRatiosGetCommand(streams, server, color),
-		newRatiosSetCommand(streams, server, color),
-		newRatiosDeleteCommand(streams, server, color),
-		newRatiosWatchCommand(streams, server, color),
-		newRatiosHistoryCommand(streams, server, color),
-		newRatiosRollbackCommand(streams, server, color),
+		newListCommand(streams, server, color),
+		newGetCommand(streams, server, color),
+		newSetCommand(streams, server, color),
+		newDeleteCommand(streams, server, color),
+		newWatchCommand(streams, server, color),
+		newHistoryCommand(streams, server, color),
+		newRollbackCommand(streams, server, color),
 	)
 	return cmd
 }

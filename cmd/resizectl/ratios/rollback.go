@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type ratiosRollbackOptions struct {
-	ratioWriteOptions
+type rollbackOptions struct {
+	WriteOptions
 	to int64
 	// newest is the number of the newest change that was read.
 	newest int64
 }
 
-func newRatiosRollbackCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &ratiosRollbackOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
+func newRollbackCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &rollbackOptions{WriteOptions: WriteOptions{IOStreams: streams, Server: server, Color: color}}
 	cmd := &cobra.Command{
 		Use:   "rollback --to CHANGE",
 		Short: "Make the overrides what they were after a change",
@@ -49,16 +49,16 @@ another size, 0 if none would.`,
 			case o.to < 0:
 				return command.UsageErrorf(cmd, "--to %d is negative; 0 is before the first change", o.to)
 			}
-			return o.run(cmd, o)
+			return o.Run(cmd, o)
 		},
 	}
 	cmd.Flags().Int64Var(&o.to, "to", 0, "number of the last change to keep")
 	command.CompleteFlag(cmd, "to", completeChanges(server))
-	o.addWriteFlags(cmd, "ratios rollback")
+	o.AddFlags(cmd, "ratios rollback")
 	return cmd
 }
 
-func (o *ratiosRollbackOptions) read(ctx context.Context, c *client.Client) error {
+func (o *rollbackOptions) Read(ctx context.Context, c *client.Client) error {
 	resp, err := c.Ratios().ListRatioChanges(ctx, &workloadresizerv1.ListRatioChangesRequest{PageSize: 1})
 	if err != nil {
 		return err
@@ -70,13 +70,13 @@ func (o *ratiosRollbackOptions) read(ctx context.Context, c *client.Client) erro
 	return nil
 }
 
-func (o *ratiosRollbackOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
+func (o *rollbackOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
 	return c.Ratios().RollbackRatios(ctx, &workloadresizerv1.RollbackRatiosRequest{
-		ToChange: o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.reason, Author: command.Author(),
+		ToChange: o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
 	})
 }
 
-func (o *ratiosRollbackOptions) table(answer ratioAnswer) *metav1.Table {
+func (o *rollbackOptions) Table(answer Answer) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: deltaColumns}
 	for _, delta := range answer.GetChange().GetDeltas() {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: deltaCells(delta)})

@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,8 +19,8 @@ func overrideText(o *workloadresizerv1.RatioOverride) string {
 	return text
 }
 
-// shifted is "old → new", or one of them if they are the same.
-func shifted(old, new string) string {
+// Shifted is "old → new", or one of them if they are the same.
+func Shifted(old, new string) string {
 	if old == new {
 		return old
 	}
@@ -28,7 +28,7 @@ func shifted(old, new string) string {
 }
 
 func deltaLine(d *workloadresizerv1.RatioDelta) string {
-	return shifted(overrideText(d.GetFrom()), overrideText(d.GetTo()))
+	return Shifted(overrideText(d.GetFrom()), overrideText(d.GetTo()))
 }
 
 var deltaColumns = []metav1.TableColumnDefinition{
@@ -50,16 +50,16 @@ func overrideChange(d *workloadresizerv1.RatioDelta, text func(*workloadresizerv
 		}
 		return text(o)
 	}
-	return shifted(side(d.GetFrom()), side(d.GetTo()))
+	return Shifted(side(d.GetFrom()), side(d.GetTo()))
 }
 
-var shiftColumns = []metav1.TableColumnDefinition{
+var ShiftColumns = []metav1.TableColumnDefinition{
 	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"), print.Column("Until"),
 }
 
-// shiftRow shows how the ratio of a node type changes, whichever source decides;
+// ShiftRow shows how the ratio of a node type changes, whichever source decides;
 // nil is that there is none. A smaller factor frees, a greater one adds.
-func shiftRow(nodeType string, old, new *workloadresizerv1.Ratio) metav1.TableRow {
+func ShiftRow(nodeType string, old, new *workloadresizerv1.Ratio) metav1.TableRow {
 	shift := func(text func(*workloadresizerv1.Ratio) string) string {
 		side := func(r *workloadresizerv1.Ratio) string {
 			if r == nil {
@@ -67,7 +67,7 @@ func shiftRow(nodeType string, old, new *workloadresizerv1.Ratio) metav1.TableRo
 			}
 			return text(r)
 		}
-		return shifted(side(old), side(new))
+		return Shifted(side(old), side(new))
 	}
 	factorShift := func(of func(*workloadresizerv1.Ratio) float64) print.Cell {
 		text := shift(func(r *workloadresizerv1.Ratio) string { return print.Factor(of(r)) })

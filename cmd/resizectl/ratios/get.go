@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type ratiosGetOptions struct {
+type getOptions struct {
 	genericiooptions.IOStreams
 	server   *connect.Connection
 	color    *print.ColorMode
@@ -22,8 +22,8 @@ type ratiosGetOptions struct {
 	nodeType string
 }
 
-func newRatiosGetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &ratiosGetOptions{IOStreams: streams, server: server, color: color}
+func newGetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &getOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "get NODE_TYPE",
 		Short: "Show the ratio of one node type, and where it comes from",
@@ -49,7 +49,7 @@ that decides when the first one says nothing any more.`,
 	return cmd
 }
 
-func (o *ratiosGetOptions) run(ctx context.Context) error {
+func (o *getOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Ratios().GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: o.nodeType})
 		if err != nil {

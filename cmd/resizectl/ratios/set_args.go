@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"fmt"
@@ -60,8 +60,8 @@ func newUpdate(nodeType, cpu, memory string) (*workloadresizerv1.UpdateRatioRequ
 	return update, nil
 }
 
-// expire sets when the override ends by itself; nil is never.
-func expire(update *workloadresizerv1.UpdateRatioRequest, at *timestamppb.Timestamp) {
+// Expire sets when the override ends by itself; nil is never.
+func Expire(update *workloadresizerv1.UpdateRatioRequest, at *timestamppb.Timestamp) {
 	update.Ratio.ExpireTime = at
 	update.UpdateMask.Paths = append(update.UpdateMask.Paths, "expire_time")
 }

@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"context"
@@ -19,45 +19,45 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// ratioAnswer is what the server says to a write of overrides.
-type ratioAnswer interface {
+// Answer is what the server says to a write of overrides.
+type Answer interface {
 	proto.Message
 	GetChange() *workloadresizerv1.RatioChange
 	GetImpact() *workloadresizerv1.Impact
 }
 
-// ratioWrite is a write of overrides that is shown before it is done.
-type ratioWrite interface {
-	// read notes the present state. send has it as its condition, so that what is
+// Write is a write of overrides that is shown before it is done.
+type Write interface {
+	// Read notes the present state. send has it as its condition, so that what is
 	// shown is what is changed.
-	read(ctx context.Context, c *client.Client) error
-	// send asks for the write, or with validateOnly for what it would change.
-	send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error)
-	// table shows the answer as old → new.
-	table(answer ratioAnswer) *metav1.Table
+	Read(ctx context.Context, c *client.Client) error
+	// Send asks for the write, or with validateOnly for what it would change.
+	Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error)
+	// Table shows the answer as old → new.
+	Table(answer Answer) *metav1.Table
 }
 
-// ratioWriteOptions are what the commands that change overrides have in common.
-type ratioWriteOptions struct {
+// WriteOptions are what the commands that change overrides have in common.
+type WriteOptions struct {
 	genericiooptions.IOStreams
 	command.Confirmation
-	server *connect.Connection
-	color  *print.ColorMode
+	Server *connect.Connection
+	Color  *print.ColorMode
 	output print.Format
-	reason string
+	Reason string
 	dryRun command.DryRun
 }
 
-// addWriteFlags adds the flags to a command that is called name.
-func (o *ratioWriteOptions) addWriteFlags(cmd *cobra.Command, name string) {
-	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the history")
+// AddFlags adds the flags to a command that is called name.
+func (o *WriteOptions) AddFlags(cmd *cobra.Command, name string) {
+	cmd.Flags().StringVar(&o.Reason, "reason", "", "why, for those who read the history")
 	o.AddYesFlag(cmd, name)
 	o.dryRun.AddFlag(cmd, "what would change")
 	command.AddOutputFlag(cmd, &o.output)
 }
 
-// run shows what w would change, asks, and has it changed.
-func (o *ratioWriteOptions) run(cmd *cobra.Command, w ratioWrite) error {
+// Run shows what w would change, asks, and has it changed.
+func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
 	if o.dryRun.On() {
 		return o.preview(cmd.Context(), w)
 	}
@@ -72,7 +72,7 @@ func (o *ratioWriteOptions) run(cmd *cobra.Command, w ratioWrite) error {
 	if would.GetChange() == nil {
 		return o.printDone(would)
 	}
-	if err := printWouldBe(o.ErrOut, o.color.Painter(o.ErrOut), w, would, o.output == print.FormatWide); err != nil {
+	if err := printWouldBe(o.ErrOut, o.Color.Painter(o.ErrOut), w, would, o.output == print.FormatWide); err != nil {
 		return err
 	}
 	if err := o.Ask(cmd, o.IOStreams, "Apply?"); err != nil {
@@ -86,7 +86,7 @@ func (o *ratioWriteOptions) run(cmd *cobra.Command, w ratioWrite) error {
 }
 
 // preview ends like "kubectl diff": ErrDifferences tells that pods would change.
-func (o *ratioWriteOptions) preview(ctx context.Context, w ratioWrite) error {
+func (o *WriteOptions) preview(ctx context.Context, w Write) error {
 	would, err := o.call(ctx, w, true)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (o *ratioWriteOptions) preview(ctx context.Context, w ratioWrite) error {
 	case print.FormatJSON, print.FormatYAML:
 		err = print.Document(o.Out, o.output, would)
 	default:
-		err = printWouldBe(o.Out, o.color.Painter(o.Out), w, would, o.output == print.FormatWide)
+		err = printWouldBe(o.Out, o.Color.Painter(o.Out), w, would, o.output == print.FormatWide)
 	}
 	if err == nil {
 		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "pods that this concerns")
@@ -108,14 +108,14 @@ func (o *ratioWriteOptions) preview(ctx context.Context, w ratioWrite) error {
 
 // call reads the present state first if the write is only tried: the real one has
 // to meet the state that was shown.
-func (o *ratioWriteOptions) call(ctx context.Context, w ratioWrite, validateOnly bool) (answer ratioAnswer, err error) {
-	err = o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+func (o *WriteOptions) call(ctx context.Context, w Write, validateOnly bool) (answer Answer, err error) {
+	err = o.Server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		if validateOnly {
-			if err := w.read(ctx, c); err != nil {
+			if err := w.Read(ctx, c); err != nil {
 				return err
 			}
 		}
-		answer, err = w.send(ctx, c, validateOnly)
+		answer, err = w.Send(ctx, c, validateOnly)
 		if status.Code(err) == codes.Aborted {
 			return fmt.Errorf("somebody else was faster, so nothing was changed: %s\n%s", connect.MessageOf(err), connect.Hints["ETAG_MISMATCH"])
 		}
@@ -124,18 +124,18 @@ func (o *ratioWriteOptions) call(ctx context.Context, w ratioWrite, validateOnly
 	return answer, err
 }
 
-func printWouldBe(out io.Writer, p print.Painter, w ratioWrite, would ratioAnswer, wide bool) error {
-	if err := print.Table(out, p, wide, w.table(would)); err != nil {
+func printWouldBe(out io.Writer, p print.Painter, w Write, would Answer, wide bool) error {
+	if err := print.Table(out, p, wide, w.Table(would)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(out); err != nil {
 		return err
 	}
-	return printImpact(out, p, would.GetImpact(), wide)
+	return PrintImpact(out, p, would.GetImpact(), wide)
 }
 
 // printDone prints what was changed: a line per node type for people.
-func (o *ratioWriteOptions) printDone(did ratioAnswer) error {
+func (o *WriteOptions) printDone(did Answer) error {
 	change := did.GetChange()
 	if change == nil {
 		if _, err := fmt.Fprintln(o.ErrOut, "nothing is to be changed: the overrides are so already"); err != nil {

@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"fmt"
@@ -18,9 +18,9 @@ var vetoColumns = []metav1.TableColumnDefinition{
 	print.Column("Namespace"), print.Column("Pod"), print.Column("Node"), print.Column("Vetoed By"), print.WideColumn("Message"),
 }
 
-// printImpact prints what other ratios would mean for the pods: of which
+// PrintImpact prints what other ratios would mean for the pods: of which
 // kinds how many would change, and which would but cannot.
-func printImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact, wide bool) error {
+func PrintImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact, wide bool) error {
 	total := impact.GetTotal()
 	if total.GetPods() == 0 && total.GetVetoed() == 0 {
 		_, err := fmt.Fprintln(w, "no pod would get another size")

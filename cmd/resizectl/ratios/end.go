@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"time"
@@ -9,19 +9,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// overrideEnd are the flags that say when an override ends by itself.
-type overrideEnd struct {
+// OverrideEnd are the flags that say when an override ends by itself.
+type OverrideEnd struct {
 	ttl   time.Duration
 	until string
 }
 
-func (e *overrideEnd) addFlags(cmd *cobra.Command) {
+func (e *OverrideEnd) AddFlags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&e.ttl, "for", 0, "how long, such as 2h")
 	cmd.Flags().StringVar(&e.until, "until", "", "when it ends, such as 2026-11-21T18:00:00Z, or never")
 }
 
-// validate refuses flags that do not fit together.
-func (e *overrideEnd) validate(cmd *cobra.Command) error {
+// Validate refuses flags that do not fit together.
+func (e *OverrideEnd) Validate(cmd *cobra.Command) error {
 	switch {
 	case cmd.Flags().Changed("for") && cmd.Flags().Changed("until"):
 		return command.UsageErrorf(cmd, "--for and --until say the same thing: name one")
@@ -31,8 +31,8 @@ func (e *overrideEnd) validate(cmd *cobra.Command) error {
 	return nil
 }
 
-// at is when it ends; nil is never. said tells whether a flag says so.
-func (e *overrideEnd) at(cmd *cobra.Command) (end *timestamppb.Timestamp, said bool, err error) {
+// At is when it ends; nil is never. said tells whether a flag says so.
+func (e *OverrideEnd) At(cmd *cobra.Command) (end *timestamppb.Timestamp, said bool, err error) {
 	switch {
 	case cmd.Flags().Changed("for"):
 		return timestamppb.New(time.Now().Add(e.ttl + time.Second - 1).Truncate(time.Second)), true, nil

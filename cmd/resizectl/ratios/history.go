@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 	historyPage = 1000
 )
 
-type ratiosHistoryOptions struct {
+type historyOptions struct {
 	genericiooptions.IOStreams
 	server   *connect.Connection
 	color    *print.ColorMode
@@ -31,8 +31,8 @@ type ratiosHistoryOptions struct {
 	limit    int
 }
 
-func newRatiosHistoryCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &ratiosHistoryOptions{IOStreams: streams, server: server, color: color}
+func newHistoryCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &historyOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "history [NODE_TYPE]",
 		Short: "List the changes of overrides, the newest first",
@@ -61,7 +61,7 @@ change.`,
 	return cmd
 }
 
-func (o *ratiosHistoryOptions) complete(cmd *cobra.Command, args []string) error {
+func (o *historyOptions) complete(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if o.nodeType = args[0]; o.nodeType == "" {
 			return command.UsageErrorf(cmd, "the node type is empty; leave it out for all of them")
@@ -73,7 +73,7 @@ func (o *ratiosHistoryOptions) complete(cmd *cobra.Command, args []string) error
 	return nil
 }
 
-func (o *ratiosHistoryOptions) run(ctx context.Context) error {
+func (o *historyOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		all, err := o.fetch(ctx, c)
 		if err != nil {
@@ -100,7 +100,7 @@ func (o *ratiosHistoryOptions) run(ctx context.Context) error {
 
 // fetch reads pages until there are enough. The token of the answer is empty if
 // there is nothing older.
-func (o *ratiosHistoryOptions) fetch(ctx context.Context, c *client.Client) (*workloadresizerv1.ListRatioChangesResponse, error) {
+func (o *historyOptions) fetch(ctx context.Context, c *client.Client) (*workloadresizerv1.ListRatioChangesResponse, error) {
 	all := &workloadresizerv1.ListRatioChangesResponse{}
 	for {
 		size := historyPage

@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type ratiosListOptions struct {
+type listOptions struct {
 	genericiooptions.IOStreams
 	server *connect.Connection
 	color  *print.ColorMode
@@ -24,8 +24,8 @@ type ratiosListOptions struct {
 	watch  bool
 }
 
-func newRatiosListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &ratiosListOptions{IOStreams: streams, server: server, color: color}
+func newListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &listOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the ratio of every node type, and where it comes from",
@@ -54,7 +54,7 @@ the last good state of that source.`,
 			case o.watch && o.rules:
 				return command.UsageErrorf(cmd, "--watch shows ratios: leave --rules out")
 			case o.watch:
-				w := &ratiosWatchOptions{IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output}
+				w := &watchOptions{IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output}
 				return w.run(cmd.Context())
 			}
 			return o.run(cmd.Context())
@@ -66,7 +66,7 @@ the last good state of that source.`,
 	return cmd
 }
 
-func (o *ratiosListOptions) run(ctx context.Context) error {
+func (o *listOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.ListRatios(ctx)
 		if err != nil {
@@ -75,11 +75,11 @@ func (o *ratiosListOptions) run(ctx context.Context) error {
 		if err := o.print(resp); err != nil {
 			return err
 		}
-		return warnOfSources(o.ErrOut, resp.GetSources())
+		return WarnOfSources(o.ErrOut, resp.GetSources())
 	})
 }
 
-func (o *ratiosListOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
+func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
 	switch o.output {
 	case print.FormatJSON, print.FormatYAML:
 		return print.Document(o.Out, o.output, resp)
@@ -100,8 +100,8 @@ func (o *ratiosListOptions) print(resp *workloadresizerv1.ListRatiosResponse) er
 	return printRules(o.Out, p, resp.GetRules(), wide)
 }
 
-// warnOfSources tells of sources whose present state is not in the table.
-func warnOfSources(w io.Writer, sources []*workloadresizerv1.RatioSource) error {
+// WarnOfSources tells of sources whose present state is not in the table.
+func WarnOfSources(w io.Writer, sources []*workloadresizerv1.RatioSource) error {
 	for _, source := range sources {
 		if source.GetHealthy() {
 			continue

@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type ratiosDeleteOptions struct {
-	ratioWriteOptions
+type deleteOptions struct {
+	WriteOptions
 	nodeType, etag string
 	ignoreNotFound bool
 	// present is the ratio that was read, nil if there is none.
 	present *workloadresizerv1.Ratio
 }
 
-func newRatiosDeleteCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &ratiosDeleteOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
+func newDeleteCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &deleteOptions{WriteOptions: WriteOptions{IOStreams: streams, Server: server, Color: color}}
 	cmd := &cobra.Command{
 		Use:   "delete NODE_TYPE",
 		Short: "Delete the override of a node type",
@@ -45,33 +45,33 @@ would get another size, 0 if none would.`,
 			if o.nodeType = args[0]; o.nodeType == "" {
 				return command.UsageErrorf(cmd, "the node type is empty")
 			}
-			return o.run(cmd, o)
+			return o.Run(cmd, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.etag, "etag", "", "delete it only if this is the etag of NODE_TYPE, as -o json shows it")
 	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "that there is no override is no error")
-	o.addWriteFlags(cmd, "ratios delete")
+	o.AddFlags(cmd, "ratios delete")
 	return cmd
 }
 
-func (o *ratiosDeleteOptions) read(ctx context.Context, c *client.Client) error {
+func (o *deleteOptions) Read(ctx context.Context, c *client.Client) error {
 	present, err := ratiosByType(ctx, c)
 	o.present = present[o.nodeType]
 	return err
 }
 
-func (o *ratiosDeleteOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
+func (o *deleteOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
 	etag := o.etag
 	if etag == "" {
 		etag = o.present.GetEtag()
 	}
 	return c.Ratios().DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{
 		NodeType: o.nodeType, Etag: etag, AllowMissing: o.ignoreNotFound,
-		ValidateOnly: validateOnly, Reason: o.reason, Author: command.Author(),
+		ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
 	})
 }
 
-func (o *ratiosDeleteOptions) table(answer ratioAnswer) *metav1.Table {
+func (o *deleteOptions) Table(answer Answer) *metav1.Table {
 	left := answer.(*workloadresizerv1.DeleteRatioResponse).GetRatio()
-	return &metav1.Table{ColumnDefinitions: shiftColumns, Rows: []metav1.TableRow{shiftRow(o.nodeType, o.present, left)}}
+	return &metav1.Table{ColumnDefinitions: ShiftColumns, Rows: []metav1.TableRow{ShiftRow(o.nodeType, o.present, left)}}
 }

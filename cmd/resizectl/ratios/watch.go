@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"context"
@@ -15,15 +15,15 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type ratiosWatchOptions struct {
+type watchOptions struct {
 	genericiooptions.IOStreams
 	server *connect.Connection
 	color  *print.ColorMode
 	output print.Format
 }
 
-func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &ratiosWatchOptions{IOStreams: streams, server: server, color: color}
+func newWatchCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &watchOptions{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Show the ratios, and then every change as it comes",
@@ -43,7 +43,7 @@ func newRatiosWatchCommand(streams genericiooptions.IOStreams, server *connect.C
 	return cmd
 }
 
-func (o *ratiosWatchOptions) run(ctx context.Context) error {
+func (o *watchOptions) run(ctx context.Context) error {
 	return o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
 		events := func(opts ...client.WatchOption) iter.Seq2[client.RatioEvent, error] {
 			return c.WatchRatios(ctx, opts...)

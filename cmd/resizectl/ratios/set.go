@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type ratiosSetOptions struct {
-	ratioWriteOptions
-	end               overrideEnd
+type setOptions struct {
+	WriteOptions
+	end               OverrideEnd
 	cpu, memory, etag string
 	create            bool
 
@@ -28,8 +28,8 @@ type ratiosSetOptions struct {
 	present map[string]*workloadresizerv1.Ratio
 }
 
-func newRatiosSetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &ratiosSetOptions{ratioWriteOptions: ratioWriteOptions{IOStreams: streams, server: server, color: color}}
+func newSetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &setOptions{WriteOptions: WriteOptions{IOStreams: streams, Server: server, Color: color}}
 	cmd := &cobra.Command{
 		Use:   "set NODE_TYPE [--cpu X] [--memory X] | NODE_TYPE=CPU[/MEMORY] ...",
 		Short: "Override the ratios of node types",
@@ -64,20 +64,20 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
 			if err := o.complete(cmd, args); err != nil {
 				return err
 			}
-			return o.run(cmd, o)
+			return o.Run(cmd, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.cpu, "cpu", "", "CPU performance of NODE_TYPE")
 	cmd.Flags().StringVar(&o.memory, "memory", "", "memory performance of NODE_TYPE")
-	o.end.addFlags(cmd)
+	o.end.AddFlags(cmd)
 	cmd.Flags().BoolVar(&o.create, "create", false, "allow node types that no source names yet; both performances are needed then")
 	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is its etag, as -o json shows it")
-	o.addWriteFlags(cmd, "ratios set")
+	o.AddFlags(cmd, "ratios set")
 	return cmd
 }
 
 // complete makes the updates of the arguments.
-func (o *ratiosSetOptions) complete(cmd *cobra.Command, args []string) error {
+func (o *setOptions) complete(cmd *cobra.Command, args []string) error {
 	one := len(args) == 1 && !strings.Contains(args[0], "=")
 	switch {
 	case !one && (o.cpu != "" || o.memory != ""):
@@ -85,7 +85,7 @@ func (o *ratiosSetOptions) complete(cmd *cobra.Command, args []string) error {
 	case len(args) > 1 && o.etag != "":
 		return command.UsageErrorf(cmd, "an etag is of one node type")
 	}
-	if err := o.end.validate(cmd); err != nil {
+	if err := o.end.Validate(cmd); err != nil {
 		return err
 	}
 	for _, arg := range args {
@@ -103,7 +103,7 @@ func (o *ratiosSetOptions) complete(cmd *cobra.Command, args []string) error {
 	return o.completeEnd(cmd)
 }
 
-func (o *ratiosSetOptions) update(arg string, one bool) (*workloadresizerv1.UpdateRatioRequest, error) {
+func (o *setOptions) update(arg string, one bool) (*workloadresizerv1.UpdateRatioRequest, error) {
 	if one && arg != "" {
 		return newUpdate(arg, o.cpu, o.memory)
 	}
@@ -111,8 +111,8 @@ func (o *ratiosSetOptions) update(arg string, one bool) (*workloadresizerv1.Upda
 }
 
 // completeEnd sets when the overrides end. That may be all that is changed.
-func (o *ratiosSetOptions) completeEnd(cmd *cobra.Command) error {
-	end, said, err := o.end.at(cmd)
+func (o *setOptions) completeEnd(cmd *cobra.Command) error {
+	end, said, err := o.end.At(cmd)
 	switch {
 	case err != nil:
 		return err
@@ -122,12 +122,12 @@ func (o *ratiosSetOptions) completeEnd(cmd *cobra.Command) error {
 		return nil
 	}
 	for _, update := range o.updates {
-		expire(update, end)
+		Expire(update, end)
 	}
 	return nil
 }
 
-func (o *ratiosSetOptions) read(ctx context.Context, c *client.Client) (err error) {
+func (o *setOptions) Read(ctx context.Context, c *client.Client) (err error) {
 	if o.present, err = ratiosByType(ctx, c); err != nil {
 		return err
 	}
@@ -144,16 +144,16 @@ func (o *ratiosSetOptions) read(ctx context.Context, c *client.Client) (err erro
 	return nil
 }
 
-func (o *ratiosSetOptions) send(ctx context.Context, c *client.Client, validateOnly bool) (ratioAnswer, error) {
+func (o *setOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
 	return c.Ratios().BatchUpdateRatios(ctx, &workloadresizerv1.BatchUpdateRatiosRequest{
-		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.reason, Author: command.Author(),
+		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
 	})
 }
 
-func (o *ratiosSetOptions) table(answer ratioAnswer) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: shiftColumns}
+func (o *setOptions) Table(answer Answer) *metav1.Table {
+	table := &metav1.Table{ColumnDefinitions: ShiftColumns}
 	for _, ratio := range answer.(*workloadresizerv1.BatchUpdateRatiosResponse).GetRatios() {
-		table.Rows = append(table.Rows, shiftRow(ratio.GetNodeType(), o.present[ratio.GetNodeType()], ratio))
+		table.Rows = append(table.Rows, ShiftRow(ratio.GetNodeType(), o.present[ratio.GetNodeType()], ratio))
 	}
 	return table
 }

@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ var ratioColumns = []metav1.TableColumnDefinition{
 	print.WideColumn("Author"), print.WideColumn("Updated"), print.WideColumn("Expires"), print.WideColumn("Reason"), print.WideColumn("Other Sources"),
 }
 
-// overrideSource is the source that "ratios set" writes to.
-const overrideSource = "override"
+// OverrideSource is the source that "ratios set" writes to.
+const OverrideSource = "override"
 
 // printRatios prints a row per node type, and what holds for all of them if
 // there is room.
@@ -55,7 +55,7 @@ func ratioName(ratio *workloadresizerv1.Ratio) string { return "nodetype/" + rat
 // configuration says.
 func sourceText(from *workloadresizerv1.Provenance) print.Cell {
 	source := print.Cell{Text: print.OrAbsent(print.OneLine(from.GetSource()))}
-	if source.Text == overrideSource {
+	if source.Text == OverrideSource {
 		source.Style = print.Notable
 	}
 	return source

@@ -1,4 +1,4 @@
-package main
+package ratios
 
 import (
 	"fmt"
@@ -79,20 +79,6 @@ func TestHistoryOfNothing(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "history", "n4", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing was changed, as far back as is kept\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
-	}
-}
-
-func TestNodeTypesOfFlagsAreCompleted(t *testing.T) {
-	address := cmdtest.Serve(t, cmdtest.Writable())
-	for _, tc := range []struct{ name, flag, typed, want string }{
-		{"one", "--what-if-node-type", "", "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
-		{"the next of several", "--node-type", "n4,", "n4,c3\t1.3/1 by configmap\nn4,n2d\t1/1 by configmap\n:4\n"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if _, stdout, _ := program.Shell(t.Context(), "__complete", "plan", "--server", address, tc.flag, tc.typed); stdout != tc.want {
-				t.Errorf("completed as %q, want %q", stdout, tc.want)
-			}
-		})
 	}
 }
 

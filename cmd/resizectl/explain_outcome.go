@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -53,10 +54,10 @@ func (f *facts) doneStep(p print.Painter) string {
 	case f.resize == nil:
 		return "Done: the pod was not sized yet."
 	}
-	state := stateText(f.resize.GetState())
+	state := resizes.State(f.resize.GetState())
 	did := fmt.Sprintf("the pod was sized for %s at %s", print.OneLine(f.resize.GetNodeType()), print.Timestamp(f.resize.GetApplyTime()))
-	if partly(f.resize) {
-		did = "the pod is partly sized, and the rest " + restText(f.plan)
+	if resizes.Partly(f.resize) {
+		did = "the pod is partly sized, and the rest " + resizes.RestText(f.plan)
 	}
 	text := fmt.Sprintf("Done: %s; the node's state: %s", did, p.Paint(state.Style, state.Text))
 	if f.resize.GetMessage() != "" {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -66,7 +67,7 @@ func (f *facts) sizedText(p print.Painter, name string, original, current, desir
 		by, bounds = f.plan.GetMemoryFactor(), f.bounds.GetMemory()
 	}
 	comes := arithmetic{original, by, bounds, roundings[name]}
-	stays := f.because(leavesAsIs...) && !f.boundsUnknown()
+	stays := f.because(resizes.LeavesAsIs...) && !f.boundsUnknown()
 	switch {
 	case stays && desired == current && !comes.toRequest(desired):
 		return fmt.Sprintf("stays %s, for one of the reasons below (original: %s)", current, original.beside(current))
@@ -102,7 +103,7 @@ func (f *facts) worked() bool {
 	if f.plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
 		return true
 	}
-	return f.because("Restored") || f.because(leavesAsIs...)
+	return f.because("Restored") || f.because(resizes.LeavesAsIs...)
 }
 
 // boundsUnknown tells that a bound decided which the caller may not see.

@@ -6,11 +6,14 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/benchmarks"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/status"
 )
 
 const rootHelp = `resizectl shows what workload-resizer does with the pods of a cluster, and why.
@@ -86,19 +89,13 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	command.AddColorFlag(root, color)
 	section(root, "ratios", "Ratios of node types:",
 		ratios.NewCommand(streams, server, color),
-		newBenchmarkCommand(streams, server, color),
+		benchmarks.NewCommand(streams, server, color),
 		configs.NewCommand(streams))
-	section(root, "plans", "What would be done, and why:",
-		newPlanCommand(streams, server, color),
-		newExplainCommand(streams, server, color))
+	section(root, "plans", "What would be done, and why:", newPlanCommands(streams, server, color)...)
 	section(root, "resizes", "What was done, and how the server does:",
-		newResizesCommand(streams, server, color),
-		newStatusCommand(streams, server, color))
-	section(root, "holds", "Keep pods from being resized:",
-		newPauseCommand(streams, server),
-		newRestoreCommand(streams, server, color),
-		newResumeCommand(streams, server),
-		newHoldsCommand(streams, server, color))
+		resizes.NewCommand(streams, server, color),
+		status.NewCommand(streams, server, color))
+	section(root, "holds", "Keep pods from being resized:", newHoldCommands(streams, server, color)...)
 	section(root, "others", "Others:",
 		newVersionCommand(streams, server))
 	root.Version = versionText()

@@ -26,7 +26,8 @@ func ProgramOf(commands func(genericiooptions.IOStreams, *connect.Connection, *p
 		command.AddColorFlag(root, &color)
 		root.AddCommand(commands(streams, server, &color)...)
 		root.SetArgs(args)
-		return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), root.ExecuteContext(ctx))
+		err := root.ExecuteContext(ctx)
+		return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), err)
 	}
 }
 

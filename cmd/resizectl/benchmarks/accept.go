@@ -1,0 +1,147 @@
+package benchmarks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type acceptOptions struct {
+	ratios.WriteOptions
+	nodeType string
+	force    bool
+	flags    ratios.OverrideEnd
+	// end is when the override ends, if ends says that anything is said of that.
+	end  *timestamppb.Timestamp
+	ends bool
+
+	// suggestion is the one that was read, and update what makes it an override.
+	suggestion *workloadresizerv1.Suggestion
+	update     *workloadresizerv1.UpdateRatioRequest
+}
+
+func newAcceptCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &acceptOptions{WriteOptions: ratios.WriteOptions{IOStreams: streams, Server: server, Color: color}}
+	cmd := &cobra.Command{
+		Use:   "accept NODE_TYPE",
+		Short: "Override the ratio of a node type with what the benchmarks give",
+		Long: `Override the ratio of a node type with what the benchmarks give.
+
+The override is one of "resizectl ratios set": "resizectl ratios delete" takes it
+back, and the history tells which benchmarks it is from. It does not follow the
+benchmarks from then on.
+
+First it is shown what would change, and for which pods, on standard error; then
+you are asked. If somebody else changes the ratio in between, nothing is changed. A
+suggestion that is held back is refused, unless with --force.
+
+With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
+
+  0  no pod would get another size
+  1  at least one pod would
+  2  an error`,
+		Example: `  # What would this mean?
+  resizectl benchmark accept n4 --dry-run
+
+  # Take it over
+  resizectl benchmark accept n4 --reason "measured with the new kernel"
+
+  # For a day only, although it is held back, and without being asked
+  resizectl benchmark accept e2@Intel-6-79 --force --for 24h --yes`,
+		Args:              command.Args(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeSuggestions(server),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			return o.Run(cmd, o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.force, "force", false, "accept a suggestion that is held back, too")
+	o.flags.AddFlags(cmd)
+	o.AddFlags(cmd, "benchmark accept")
+	return cmd
+}
+
+func (o *acceptOptions) complete(cmd *cobra.Command, args []string) (err error) {
+	if o.nodeType = args[0]; o.nodeType == "" {
+		return command.UsageErrorf(cmd, "the node type is empty")
+	}
+	if err := o.flags.Validate(cmd); err != nil {
+		return err
+	}
+	o.end, o.ends, err = o.flags.At(cmd)
+	return err
+}
+
+func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
+	resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})
+	if err != nil {
+		return err
+	}
+	s := resp.GetSuggestion()
+	if s.GetCpuPerf() == 0 {
+		return fmt.Errorf("there is nothing to accept: no benchmark was run on both %s and %s\n"+
+			"\"resizectl benchmark list\" shows what was measured", s.GetNodeType(), s.GetBaselineNodeType())
+	}
+	if err := o.heldBack(s); err != nil {
+		return err
+	}
+	o.suggestion = s
+	o.update = &workloadresizerv1.UpdateRatioRequest{
+		Ratio: &workloadresizerv1.Ratio{
+			NodeType: s.GetNodeType(), CpuPerf: s.GetCpuPerf(), MemoryPerf: s.GetMemoryPerf(), Etag: s.GetEtag(),
+		},
+		UpdateMask:   &fieldmaskpb.FieldMask{Paths: []string{"cpu_perf", "memory_perf"}},
+		AllowMissing: true,
+		Reason:       acceptReason(o.Reason, s),
+		Author:       command.Author(),
+	}
+	if o.ends {
+		ratios.Expire(o.update, o.end)
+	}
+	return nil
+}
+
+// heldBack is why the suggestion is refused; with --force that is only told.
+func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
+	var why []string
+	for _, hold := range s.GetHolds() {
+		why = append(why, print.OneLine(hold.GetCode()+": "+hold.GetMessage()))
+	}
+	switch {
+	case len(why) == 0:
+		return nil
+	case o.force:
+		_, err := fmt.Fprintf(o.ErrOut, "warning: the suggestion for %s is held back: %s\n", print.OneLine(s.GetNodeType()), strings.Join(why, "; "))
+		return err
+	}
+	return fmt.Errorf("the suggestion for %s is held back: %s\naccept it all the same with --force", s.GetNodeType(), strings.Join(why, "; "))
+}
+
+func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {
+	update := proto.CloneOf(o.update)
+	update.ValidateOnly = validateOnly
+	return c.Ratios().UpdateRatio(ctx, update)
+}
+
+func (o *acceptOptions) Table(answer ratios.Answer) *metav1.Table {
+	ratio := answer.(*workloadresizerv1.UpdateRatioResponse).GetRatio()
+	return &metav1.Table{ColumnDefinitions: ratios.ShiftColumns, Rows: []metav1.TableRow{
+		ratios.ShiftRow(ratio.GetNodeType(), o.suggestion.GetCurrent(), ratio),
+	}}
+}

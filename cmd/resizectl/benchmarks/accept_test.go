@@ -1,0 +1,179 @@
+package benchmarks
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// accepting is the command line that accepts a suggestion.
+func accepting(t *testing.T, server *cmdtest.Server, args ...string) []string {
+	return append([]string{"benchmark", "accept", "--server", cmdtest.Serve(t, server)}, args...)
+}
+
+// updateOfN4 is the request that accepts the suggestion for n4.
+func updateOfN4(reason string, change func(*workloadresizerv1.UpdateRatioRequest)) *workloadresizerv1.UpdateRatioRequest {
+	update := &workloadresizerv1.UpdateRatioRequest{
+		Ratio:        &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 1.1234567, MemoryPerf: 1, Etag: "of-n4"},
+		UpdateMask:   cmdtest.Mask("cpu_perf", "memory_perf"),
+		AllowMissing: true, Reason: reason,
+	}
+	change(update)
+	return update
+}
+
+// The override is exactly what was suggested, on the condition that nobody else
+// was faster.
+func TestBenchmarkAccept(t *testing.T) {
+	const measured = "accepted from benchmarks: coremark 1.12, sysbench 1.12"
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  *workloadresizerv1.UpdateRatioRequest
+	}{
+		{"accept", []string{"n4"}, updateOfN4(measured, func(*workloadresizerv1.UpdateRatioRequest) {})},
+		{"accept", []string{"n4", "--reason", "new kernel"}, updateOfN4("new kernel; "+measured, func(*workloadresizerv1.UpdateRatioRequest) {})},
+		{"accept-until", []string{"n4", "--until", "2026-11-22T02:00:00+01:00"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateRatioRequest) {
+			u.Ratio.ExpireTime = timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))
+			u.UpdateMask = cmdtest.Mask("cpu_perf", "memory_perf", "expire_time")
+		})},
+		{"accept-never", []string{"n4", "--until", "never"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateRatioRequest) {
+			u.UpdateMask = cmdtest.Mask("cpu_perf", "memory_perf", "expire_time")
+		})},
+		{"accept-forced", []string{"e2", "--force"}, updateOfN4("accepted from benchmarks: coremark 0.8, sysbench 0.8", func(u *workloadresizerv1.UpdateRatioRequest) {
+			u.Ratio = &workloadresizerv1.Ratio{NodeType: "e2", CpuPerf: 0.8, MemoryPerf: 1, Etag: "of-e2"}
+		})},
+	} {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
+			server := suggesting()
+			code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, append(tc.args, "--yes")...)...)
+			if code != command.ExitOK {
+				t.Errorf("exit %d", code)
+			}
+			cmdtest.Golden(t, tc.golden+".table", stdout)
+			cmdtest.Golden(t, tc.golden+".preview", stderr)
+			if diff := cmp.Diff(cmdtest.Tried(tc.asked), server.Written(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBenchmarkAcceptForAWhile(t *testing.T) {
+	server := suggesting()
+	begin := time.Now()
+	code, _, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--for", "90m", "--yes")...)
+	if code != command.ExitOK {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	end := server.LastRequest().(*workloadresizerv1.UpdateRatioRequest).GetRatio().GetExpireTime().AsTime()
+	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) {
+		t.Errorf("ends %v after the beginning", end.Sub(begin))
+	}
+}
+
+func TestBenchmarkAcceptDryRun(t *testing.T) {
+	for _, output := range print.Formats {
+		server := suggesting()
+		code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--dry-run", "-o", output)...)
+		if code != command.ExitDifferences || stderr != cmdtest.HiddenOfImpact || len(server.Written()) != 1 {
+			t.Errorf("-o %s: exit %d, stderr %q, asked %d times", output, code, stderr, len(server.Written()))
+		}
+		cmdtest.Golden(t, "accept-dry-run."+output, stdout)
+	}
+}
+
+func TestBenchmarkAcceptRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"what is held back", "error: the suggestion for e2 is held back: ModelsDiffer: Intel-6-79 has 0.4, [31m AMD-23-49 has 1.1; " +
+			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed\naccept it all the same with --force\n", []string{"e2"}},
+		{"what is held back, even to try", "error: the suggestion for e2 is held back: ModelsDiffer: Intel-6-79 has 0.4, [31m AMD-23-49 has 1.1; " +
+			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed\naccept it all the same with --force\n", []string{"e2", "--dry-run"}},
+		{"what is no ratio, also with --force", "error: there is nothing to accept: no benchmark was run on both c3 and n2d\n" +
+			"\"resizectl benchmark list\" shows what was measured\n", []string{"c3", "--force"}},
+		{"what nothing is known of", "error: no benchmark tells anything of \"n5\"\n", []string{"n5"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := suggesting()
+			code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, append(tc.args, "--yes")...)...)
+			if code != command.ExitError || stdout != "" || stderr != tc.want || len(server.Written()) > 0 {
+				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
+			}
+		})
+	}
+}
+
+func TestBenchmarkAcceptOfWhatIsSoAlready(t *testing.T) {
+	server := suggesting()
+	server.Unchanged = true
+	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
+	if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.Written()) != 1 {
+		t.Errorf("exit %d, stdout %q, stderr %q, asked %d times", code, stdout, stderr, len(server.Written()))
+	}
+}
+
+func TestBenchmarkAcceptWhenSomebodyElseWasFaster(t *testing.T) {
+	server := suggesting()
+	server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
+	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
+	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" + connect.Hints["ETAG_MISMATCH"] + "\n"
+	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestBenchmarkAcceptAsksAtATerminal(t *testing.T) {
+	for answer, asked := range map[string]int{"y\n": 2, "\n": 1} {
+		server := suggesting()
+		var stdout, stderr bytes.Buffer
+		streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, answer), Out: &stdout, ErrOut: &stderr}
+		code := program(t.Context(), streams, accepting(t, server, "n4"))
+		if (code == command.ExitOK) != (asked == 2) || !strings.Contains(stderr.String(), "Apply? [y/N] ") || len(server.Written()) != asked {
+			t.Errorf("%q: exit %d, the server was asked %d times, stderr\n%s", answer, code, len(server.Written()), &stderr)
+		}
+	}
+}
+
+// The server takes 512 bytes.
+func TestAcceptReason(t *testing.T) {
+	const longName = 100
+	many := &workloadresizerv1.Suggestion{}
+	for _, letter := range "abcdefghij" {
+		many.Parts = append(many.Parts, &workloadresizerv1.SuggestionPart{Benchmark: strings.Repeat(string(letter), longName), Ratio: 1.25, Weight: 1})
+	}
+	few := proto.CloneOf(cmdtest.Suggestions()[2])
+	few.Parts = few.Parts[:2]
+	first := strings.Repeat("a", longName) + " 1.25"
+	for _, tc := range []struct {
+		name, says, want string
+		of               *workloadresizerv1.Suggestion
+	}{
+		{"benchmarks that count are named", "", "accepted from benchmarks: coremark 1.12", few},
+		{"what the person says goes first", "new kernel", "new kernel; accepted from benchmarks: coremark 1.12", few},
+		{"the names stop where there is no more room", strings.Repeat("x", 300), strings.Repeat("x", 300) + "; accepted from benchmarks: " + first + " and 9 more", many},
+		{"without room for a name there is none", strings.Repeat("x", 450), strings.Repeat("x", 450) + "; accepted from benchmarks", many},
+		{"what the person says is never cut", strings.Repeat("x", 500), strings.Repeat("x", 500), many},
+	} {
+		got := acceptReason(tc.says, tc.of)
+		if got != tc.want || len(got) > maxReason {
+			t.Errorf("%s: %d bytes, %q", tc.name, len(got), got)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package benchmarks
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// benchmarkSource is what the source of measured ratios is called.
+const benchmarkSource = "benchmark"
+
+func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "benchmark",
+		Short: "Show what was measured of the node types, and take it over as ratios",
+		Long: `Show what was measured of the node types, and take it over as ratios.
+
+Measurements come from feeds, which the server reads by itself, from import, and
+from agents on the nodes. What they come to is a suggestion per node type: the
+ratio to the baseline, and how sure it is. accept makes it an override, as
+"resizectl ratios set" does. Node types that the server's configuration has follow
+their benchmarks do so without that.`,
+	}
+	command.Group(cmd)
+	cmd.AddCommand(
+		newImportCommand(streams, server),
+		newListCommand(streams, server, color),
+		newFeedsCommand(streams, server, color),
+		newSuggestCommand(streams, server, color),
+		newAcceptCommand(streams, server, color),
+	)
+	return cmd
+}

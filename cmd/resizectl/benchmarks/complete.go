@@ -1,0 +1,70 @@
+package benchmarks
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// completeFirst has only the first argument completed.
+func completeFirst(complete func(*cobra.Command) []cobra.Completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeSuggestions completes the node types that benchmarks tell something of.
+func completeSuggestions(server *connect.Connection) cobra.CompletionFunc {
+	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
+		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+			resp, err := c.Benchmarks().ListSuggestions(ctx, &workloadresizerv1.ListSuggestionsRequest{})
+			for _, s := range resp.GetSuggestions() {
+				found = append(found, cobra.CompletionWithDesc(print.OneLine(s.GetNodeType()),
+					ratios.Shifted(currentPerf(s), print.Factor(s.GetCpuPerf()))))
+			}
+			return found, err
+		})
+	})
+}
+
+func completeFeeds(server *connect.Connection) cobra.CompletionFunc {
+	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
+		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+			resp, err := c.Benchmarks().ListFeeds(ctx, &workloadresizerv1.ListFeedsRequest{})
+			for _, feed := range resp.GetFeeds() {
+				found = append(found, cobra.CompletionWithDesc(print.OneLine(feed.GetName()), print.OneLine(feed.GetLocation())))
+			}
+			return found, err
+		})
+	})
+}
+
+// completeBenchmarks completes a flag that names a benchmark.
+func completeBenchmarks(server *connect.Connection) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+			machines := map[string]int64{}
+			for b, err := range c.ListBenchmarks(ctx, &workloadresizerv1.ListBenchmarksRequest{}) {
+				if err != nil {
+					return nil, err
+				}
+				machines[print.OneLine(b.GetBenchmark())] += b.GetMachines()
+			}
+			for _, name := range slices.Sorted(maps.Keys(machines)) {
+				found = append(found, cobra.CompletionWithDesc(name, "on "+print.CountOf(machines[name], "machine")))
+			}
+			return found, nil
+		}), cobra.ShellCompDirectiveNoFileComp
+	}
+}

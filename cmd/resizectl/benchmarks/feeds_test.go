@@ -1,0 +1,62 @@
+package benchmarks
+
+import (
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+const failingFeed = "warning: feed nightly: open /feeds/nightly.json: no such file or directory (its copy of 2026-11-21T01:02:03Z counts)\n"
+
+func TestBenchmarkFeeds(t *testing.T) {
+	address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.Measured()})
+	for _, output := range print.Formats {
+		code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", address, "-o", output)
+		if code != command.ExitOK || stderr != failingFeed {
+			t.Errorf("-o %s: exit %d, stderr %q", output, code, stderr)
+		}
+		cmdtest.Golden(t, "feeds."+output, stdout)
+	}
+	_, stdout, _ := program.Shell(t.Context(), "benchmark", "feeds", "--server", address, "--color", "always")
+	cmdtest.Golden(t, "feeds.color", stdout)
+}
+
+func TestBenchmarkFeedsOfOneName(t *testing.T) {
+	address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.Measured()})
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "coremark-table", "--server", address)
+	if code != command.ExitOK || stderr != "" {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	cmdtest.Golden(t, "feeds-one.table", stdout)
+	if _, stdout, stderr = program.Shell(t.Context(), "benchmark", "feeds", "nightly", "--server", address, "-o", "json"); stderr != failingFeed {
+		t.Errorf("stderr %q", stderr)
+	}
+	cmdtest.Golden(t, "feeds-one.json", stdout)
+	const unknown = "error: the server reads no feed \"passmark\"\n\"resizectl benchmark feeds\" lists those it reads\n"
+	if code, stdout, stderr = program.Shell(t.Context(), "benchmark", "feeds", "passmark", "--server", address); code != command.ExitError || stdout != "" || stderr != unknown {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestNoFeedsIsSaid(t *testing.T) {
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	if code != command.ExitOK || stdout != "" || stderr != "the server reads no feeds: its settings of benchmarks name none\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+// Who has made a mistake in the settings looks at the feeds, and does not find theirs.
+func TestRejectedSettingsOfFeedsAreSaid(t *testing.T) {
+	server := &cmdtest.Server{Ratios: &workloadresizerv1.ListRatiosResponse{Sources: []*workloadresizerv1.RatioSource{
+		{Name: "configmap", Message: "is another matter"}, {Name: "benchmark", Message: "benchmarks.yaml: feeds[0].format: want samples"},
+	}}}
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", cmdtest.Serve(t, server))
+	const want = "the server reads no feeds: its settings of benchmarks name none\n" +
+		"warning: source benchmark is not healthy: benchmarks.yaml: feeds[0].format: want samples (it has had no good state yet)\n"
+	if code != command.ExitOK || stdout != "" || stderr != want {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}

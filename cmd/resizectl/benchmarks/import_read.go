@@ -1,0 +1,100 @@
+package benchmarks
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// detectBytes is how much of a file its format is told from.
+const detectBytes = 64 << 10
+
+// read reads a file, and notes what is wrong with its rows.
+func (o *importOptions) read(ctx context.Context, file string) (*imported, []*workloadresizerv1.BenchmarkSample, error) {
+	name := file
+	var in io.Reader
+	if file == "-" {
+		name = "stdin"
+		text, err := command.ReadInput(ctx, o.In)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the measurements from standard input: %w", err)
+		}
+		in = bytes.NewReader(text)
+	} else {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the measurements: %w", err)
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	buffered := bufio.NewReaderSize(in, detectBytes)
+	as, err := o.formatOf(name, buffered)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := feed.Read(as, buffered, feed.Options{Source: o.source, Benchmark: o.benchmark, Now: time.Now(), VCPUs: o.vcpus})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s as %s: %w", name, as, err)
+	}
+	done := &imported{File: name, Format: string(as), Rows: result.Rows, Skipped: result.Skipped, Bad: result.Bad, lines: result.Lines}
+	for _, fault := range result.Faults {
+		done.Faults = append(done.Faults, importFault{Line: fault.Line, Field: fault.Field, Message: fault.Reason})
+	}
+	samples := make([]*workloadresizerv1.BenchmarkSample, len(result.Samples))
+	for i := range result.Samples {
+		samples[i] = sampleInAPI(&result.Samples[i])
+	}
+	return done, samples, nil
+}
+
+// formatOf is the format that was named, or that the content looks like.
+func (o *importOptions) formatOf(name string, in *bufio.Reader) (feed.Format, error) {
+	as := feed.Format(o.format)
+	if o.format == formatAuto {
+		// After some of the content, an error comes back when the rest is read.
+		head, err := in.Peek(detectBytes)
+		if len(head) == 0 {
+			return "", nothingIn(name, err)
+		}
+		var found bool
+		if as, found = feed.Detect(head); !found {
+			return "", fmt.Errorf("the content of %s looks like none of the formats\nname the one it has with --format: %s", name, strings.Join(feedFormats()[1:], ", "))
+		}
+	}
+	if as == feed.CloudCSV && o.benchmark == "" {
+		return "", fmt.Errorf("%s is a table of a cloud, which does not say what was run\nname that with --benchmark, such as coremark", name)
+	}
+	return as, nil
+}
+
+// nothingIn says why there is nothing to tell a format from.
+func nothingIn(name string, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return fmt.Errorf("there is nothing in %s", name)
+	}
+	return fmt.Errorf("read the measurements: %w", err)
+}
+
+// sampleInAPI is a sample as the API has it.
+func sampleInAPI(s *sample.Sample) *workloadresizerv1.BenchmarkSample {
+	return &workloadresizerv1.BenchmarkSample{
+		Id: s.ID, NodeType: s.NodeType, InstanceType: s.InstanceType, CpuModel: s.CPUModel,
+		Benchmark: s.Benchmark, Version: s.Version, Score: s.Score, Unit: s.Unit,
+		Vcpus: int32(s.VCPUs), Threads: int32(s.Threads), SingleThreadScore: s.SingleThread, Runs: int32(s.Runs),
+		Machine: s.Machine, MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
+	}
+}

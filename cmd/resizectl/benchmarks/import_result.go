@@ -1,0 +1,138 @@
+package benchmarks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// imported is what became of a file.
+type imported struct {
+	File   string `json:"file"`
+	Format string `json:"format"`
+	// Rows, Skipped and Bad are of the file, the others of its samples.
+	Rows     int   `json:"rows"`
+	Skipped  int   `json:"skipped"`
+	Bad      int   `json:"bad"`
+	Stored   int64 `json:"stored"`
+	Known    int64 `json:"known"`
+	Old      int64 `json:"old"`
+	Rejected int64 `json:"rejected"`
+	// Faults are of the first bad rows, Rejections of the first samples that were
+	// rejected.
+	Faults     []importFault `json:"faults,omitempty"`
+	Rejections []importFault `json:"rejections,omitempty"`
+
+	// lines are those of the samples.
+	lines []int
+}
+
+// importFault is what is wrong with a row or sample.
+type importFault struct {
+	Line int `json:"line"`
+	// Field is empty if it is not a single one.
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+}
+
+// send has the server keep the samples, or with validateOnly tell what it would.
+func (i *imported) send(ctx context.Context, c *client.Client, samples []*workloadresizerv1.BenchmarkSample, validateOnly bool) error {
+	if len(samples) == 0 {
+		return nil
+	}
+	resp, err := c.IngestSamples(ctx, samples, validateOnly)
+	if err != nil {
+		return err
+	}
+	i.Stored, i.Known, i.Old, i.Rejected = resp.GetStored(), resp.GetKnown(), resp.GetOld(), resp.GetRejected()
+	for _, rejected := range resp.GetErrors() {
+		fault := importFault{Field: rejected.GetField(), Message: rejected.GetMessage()}
+		if n := rejected.GetIndex(); n >= 0 && n < int64(len(i.lines)) {
+			fault.Line = i.lines[n]
+		}
+		i.Rejections = append(i.Rejections, fault)
+	}
+	return nil
+}
+
+// printFaults prints what is wrong with the file, a line each.
+func (i *imported) printFaults(w io.Writer) error {
+	for _, of := range []struct {
+		faults []importFault
+		all    int64
+		what   string
+	}{{i.Faults, int64(i.Bad), "bad"}, {i.Rejections, i.Rejected, "rejected"}} {
+		for _, fault := range of.faults {
+			if err := printFault(w, i.File, fault.Line, fault.Field, fault.Message); err != nil {
+				return err
+			}
+		}
+		if err := printMoreFaults(w, i.File, of.all-int64(len(of.faults)), of.what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print prints the totals; nothing if no file was imported.
+func (o *importOptions) print(all []*imported) error {
+	if len(all) == 0 {
+		return nil
+	}
+	if !o.output.IsDocument() {
+		return print.Table(o.Out, print.Painter{}, o.output == print.FormatWide, importTable(all, o.dryRun.On()))
+	}
+	out, err := json.MarshalIndent(map[string]any{"files": all}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the totals as JSON: %w", err)
+	}
+	if o.output == print.FormatYAML {
+		if out, err = yaml.JSONToYAML(out); err != nil {
+			return fmt.Errorf("write the totals as YAML: %w", err)
+		}
+	} else {
+		out = append(out, '\n')
+	}
+	_, err = o.Out.Write(out)
+	return err
+}
+
+// importTable has a row per file, and one for all of them. What is only tried is
+// not stored.
+func importTable(all []*imported, tried bool) *metav1.Table {
+	stored := print.Column("Stored")
+	if tried {
+		stored = print.Column("Would Be Stored")
+	}
+	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
+		print.Column("File"), print.Column("Format"), print.Column("Rows"), print.Column("Skipped"), print.Column("Bad"), stored, print.Column("Known"), print.Column("Old"), print.Column("Rejected"),
+	}}
+	total := make([]int64, 7)
+	row := func(name, format string, counts []int64) {
+		cells := []any{print.OneLine(name), format}
+		for _, n := range counts {
+			cells = append(cells, strconv.FormatInt(n, 10))
+		}
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
+	}
+	for _, i := range all {
+		counts := []int64{int64(i.Rows), int64(i.Skipped), int64(i.Bad), i.Stored, i.Known, i.Old, i.Rejected}
+		row(i.File, i.Format, counts)
+		for n, count := range counts {
+			total[n] += count
+		}
+	}
+	if len(all) > 1 {
+		row("all files", print.Absent, total)
+	}
+	return table
+}

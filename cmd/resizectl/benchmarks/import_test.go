@@ -1,0 +1,179 @@
+package benchmarks
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+const (
+	goodSamples = "testdata/benchmark/samples.jsonl"
+	badSamples  = "testdata/benchmark/bad.jsonl"
+)
+
+// rejecting is a server that rejects the second of two samples.
+func rejecting() *cmdtest.Server {
+	server := &cmdtest.Server{}
+	server.Ingested = &workloadresizerv1.IngestSamplesResponse{Stored: 1, Rejected: 3, Known: 2, Old: 4, Errors: []*workloadresizerv1.SampleError{
+		{Index: 1, Id: "run-4", Code: workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN, Field: "node", Message: "there is no node\x1b \"node-3\""},
+		{Index: 7, Id: "run-9", Message: "is not one of the file"},
+	}}
+	return server
+}
+
+func importing(t *testing.T, server *cmdtest.Server, args ...string) []string {
+	return append([]string{"benchmark", "import", "--server", cmdtest.Serve(t, server)}, args...)
+}
+
+func TestBenchmarkImportOfGoodFiles(t *testing.T) {
+	for _, tc := range []struct {
+		golden string
+		args   []string
+	}{
+		{"import.table", []string{goodSamples}},
+		{"import-several.table", []string{goodSamples, goodSamples}},
+		{"import-dry-run.table", []string{goodSamples, "--dry-run"}},
+		{"import-benchmark.table", []string{goodSamples, "--benchmark", "coremark", "--format", "samples"}},
+	} {
+		server := &cmdtest.Server{}
+		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, tc.args...)...)
+		if code != command.ExitOK || stderr != "" {
+			t.Errorf("%q: exit %d, stderr %q", tc.args, code, stderr)
+		}
+		cmdtest.Golden(t, tc.golden, stdout)
+		for _, sent := range server.SentSamples() {
+			if got, want := sent.GetValidateOnly(), strings.Contains(tc.golden, "dry-run"); got != want {
+				t.Errorf("%q: only validated: %v", tc.args, got)
+			}
+		}
+	}
+}
+
+// Good rows count, and people find the others.
+func TestBenchmarkImportOfBadRows(t *testing.T) {
+	for _, output := range print.Formats {
+		code, stdout, stderr := program.Shell(t.Context(), importing(t, rejecting(), badSamples, "-o", output)...)
+		if code != command.ExitNotImported {
+			t.Errorf("-o %s: exit %d", output, code)
+		}
+		cmdtest.Golden(t, "import-bad."+output, stdout)
+		cmdtest.Golden(t, "import-bad.faults", stderr)
+	}
+}
+
+func TestWhatIsBadOrRejectedAloneIsTold(t *testing.T) {
+	server := &cmdtest.Server{}
+	if code, _, stderr := program.Shell(t.Context(), importing(t, server, badSamples)...); code != command.ExitNotImported || stderr == "" {
+		t.Errorf("bad rows: exit %d, stderr %q", code, stderr)
+	}
+	if code, _, stderr := program.Shell(t.Context(), importing(t, rejecting(), goodSamples)...); code != command.ExitNotImported || stderr == "" {
+		t.Errorf("rejected samples: exit %d, stderr %q", code, stderr)
+	}
+}
+
+func TestSamplesAreSentAsTheyAre(t *testing.T) {
+	server := &cmdtest.Server{}
+	if code, _, stderr := program.Shell(t.Context(), importing(t, server, goodSamples, "--source", "people")...); code != command.ExitOK {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	at := func(day, hour int) *timestamppb.Timestamp {
+		return timestamppb.New(time.Date(2026, 11, day, hour, 0, 0, 0, time.UTC))
+	}
+	want := []*workloadresizerv1.IngestSamplesRequest{{Samples: []*workloadresizerv1.BenchmarkSample{
+		{Id: "run-1", NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Score: 177656, Vcpus: 8, Threads: 8, Machine: "node-1", MeasureTime: at(20, 10), Source: "people"},
+		{Id: "run-2", NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Version: "1.0", Score: 177101, Unit: "iterations/s", Vcpus: 8, Threads: 8,
+			SingleThreadScore: 41000, Machine: "node-2", MeasureTime: at(20, 11), Source: "lab"},
+		{Id: "table-1", InstanceType: "n2d-standard-8", Benchmark: "coremark", Score: 163856, Vcpus: 8, Threads: 8, Runs: 12, Machine: "n2d-standard-8", MeasureTime: at(20, 12), Source: "people"},
+		{Id: "spot-1", NodeType: "n4", Benchmark: "bench-node:sha256", Score: 1200, Vcpus: 8, Threads: 1, Machine: "node-1", MeasureTime: at(21, 10), SpotCheck: true, Source: "people"},
+	}}}
+	if diff := cmp.Diff(want, server.SentSamples(), protocmp.Transform()); diff != "" {
+		t.Errorf("sent something else (-want +got):\n%s", diff)
+	}
+}
+
+func TestBenchmarkImportOfStandardInput(t *testing.T) {
+	server := &cmdtest.Server{}
+	var stdout, stderr bytes.Buffer
+	in := strings.NewReader(`{"id":"a","nodeType":"n4","benchmark":"coremark","score":1,"vcpus":1,"threads":2,"machine":"m","time":"2026-11-20T10:00:00Z"}`)
+	code := program(t.Context(), genericiooptions.IOStreams{In: in, Out: &stdout, ErrOut: &stderr}, importing(t, server, "-"))
+	if code != command.ExitNotImported || !strings.HasPrefix(stderr.String(), "stdin:1: threads: ") || server.LastRequest() != nil {
+		t.Errorf("exit %d, stderr %q, asked %v", code, &stderr, server.LastRequest())
+	}
+}
+
+// What can be read is imported.
+func TestBenchmarkImportOfWhatCannotBeRead(t *testing.T) {
+	server := &cmdtest.Server{}
+	unknown := cmdtest.File(t, "notes.txt", []byte("hello"))
+	table := cmdtest.File(t, "table.csv", []byte("VM Size"))
+	code, stdout, stderr := program.Shell(t.Context(), importing(t, server, "no-such-file", unknown, goodSamples)...)
+	want := "error: read the measurements: open no-such-file: no such file or directory\n" +
+		"the content of " + unknown + " looks like none of the formats\n" +
+		"name the one it has with --format: perfkit, sparecores, cloud-csv, samples\n"
+	if code != command.ExitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(server.SentSamples()) != 1 {
+		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+	}
+	want = "error: " + table + " is a table of a cloud, which does not say what was run\nname that with --benchmark, such as coremark\n"
+	if code, stdout, stderr = program.Shell(t.Context(), importing(t, server, table, "--format", "cloud-csv")...); code != command.ExitError || stdout != "" || stderr != want {
+		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+	}
+}
+
+// It is no matter of the format if there is nothing to read.
+func TestBenchmarkImportOfNothing(t *testing.T) {
+	dir := t.TempDir()
+	for name, tc := range map[string]struct{ file, want string }{
+		"an empty file": {cmdtest.File(t, "empty.json", nil), "there is nothing in "},
+		"a directory":   {dir, "read the measurements: read " + dir + ": is a directory"},
+	} {
+		server := &cmdtest.Server{}
+		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, tc.file)...)
+		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: "+tc.want) || strings.Contains(stderr, "--format") || server.LastRequest() != nil {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, code, stdout, stderr)
+		}
+	}
+}
+
+func TestPrintedFaultsAreCounted(t *testing.T) {
+	var out bytes.Buffer
+	i := &imported{File: "a\nb", Bad: 3, Faults: []importFault{{Line: 2, Field: "score", Message: "is bad"}}, Rejected: 2, Rejections: []importFault{{Message: "is\x1b wrong"}}}
+	if err := i.printFaults(&out); err != nil {
+		t.Fatal(err)
+	}
+	const want = "a b:2: score: is bad\na b: not shown: 2 more bad rows\na b: is  wrong\na b: not shown: 1 more rejected row\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+}
+
+// Who reads the table is the parser of the server; here it is what is said to it.
+func TestBenchmarkImportOfATable(t *testing.T) {
+	const header = "VM Size,CPU,vCPUs,NUMA Nodes,Memory(GiB),Avg Score,StdDev,StdDev%,#Runs\n"
+	server := &cmdtest.Server{}
+	table := cmdtest.File(t, "table.csv", []byte(header+"n4-standard-8,,8,1,32,177656,2180,1.66%,140\nn4-odd,,,1,32,177656,2180,1.66%,140\n"))
+	code, _, stderr := program.Shell(t.Context(), importing(t, server, table, "--benchmark", "coremark", "--vcpus", "n4-odd=4", "--source", "table")...)
+	if code != command.ExitOK || stderr != "" {
+		t.Fatalf("exit %d, stderr %q", code, stderr)
+	}
+	samples := server.SentSamples()[0].GetSamples()
+	if len(samples) != 2 {
+		t.Fatalf("sent %v", samples)
+	}
+	if s := samples[0]; s.GetInstanceType() != "n4-standard-8" || s.GetBenchmark() != "coremark" || s.GetVcpus() != 8 || s.GetRuns() != 140 || s.GetSource() != "table" {
+		t.Errorf("sent %v", s)
+	}
+	if s := samples[1]; s.GetInstanceType() != "n4-odd" || s.GetVcpus() != 4 {
+		t.Errorf("sent %v", s)
+	}
+}

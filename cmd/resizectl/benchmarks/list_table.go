@@ -1,0 +1,48 @@
+package benchmarks
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+var benchmarkColumns = []metav1.TableColumnDefinition{
+	print.Column("Node Type"), print.Column("CPU Model"), print.Column("Benchmark"), print.Column("Samples"), print.Column("Machines"),
+	print.Column("Per vCPU"), print.Column("Spread"), print.Column("Age"),
+	print.WideColumn("Version"), print.WideColumn("Unit"), print.WideColumn("Outliers"),
+	print.WideColumn("Single Thread"), print.WideColumn("SMT Share"), print.WideColumn("Spot Checks"),
+}
+
+// benchmarksTable is what was measured as of now.
+func benchmarksTable(benchmarks []*workloadresizerv1.Benchmark, now time.Time) *metav1.Table {
+	table := &metav1.Table{ColumnDefinitions: benchmarkColumns}
+	for _, b := range benchmarks {
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+			print.OneLine(b.GetNodeType()), print.OrAbsent(print.OneLine(b.GetCpuModel())), print.OneLine(b.GetBenchmark()),
+			fmt.Sprint(b.GetSamples()), fmt.Sprint(b.GetMachines()),
+			score(b.GetMedian()), percent(b.GetSpread()), age(b.GetNewestTime(), now),
+			print.OrAbsent(print.OneLine(b.GetVersion())), print.OrAbsent(print.OneLine(b.GetUnit())), fmt.Sprint(b.GetOutliers()),
+			score(b.GetSingleThreadMedian()), smtShare(b), spotChecks(b),
+		}})
+	}
+	return table
+}
+
+// smtShare is what a vCPU keeps of what it does alone when all are busy.
+func smtShare(b *workloadresizerv1.Benchmark) string {
+	if b.GetSingleThreadMedian() == 0 || b.GetMedian() == 0 {
+		return print.Absent
+	}
+	return fmt.Sprintf("%.2f", b.GetMedian()/b.GetSingleThreadMedian())
+}
+
+func spotChecks(b *workloadresizerv1.Benchmark) string {
+	if b.GetSpotChecks() == 0 {
+		return print.Absent
+	}
+	return fmt.Sprintf("%d at %s", b.GetSpotChecks(), score(b.GetSpotMedian()))
+}

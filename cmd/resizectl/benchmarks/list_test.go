@@ -1,0 +1,113 @@
+package benchmarks
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// Ages are as of now, documents have times.
+func TestBenchmarkList(t *testing.T) {
+	for _, tc := range []struct {
+		output string
+		newest time.Time
+	}{
+		{"table", time.Now().Add(-20*24*time.Hour - time.Hour)}, {"wide", time.Now().Add(-20*24*time.Hour - time.Hour)},
+		{"json", cmdtest.Since}, {"yaml", cmdtest.Since},
+	} {
+		address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.BenchmarkScript{Benchmarks: cmdtest.Benchmarks(tc.newest)}})
+		code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "--server", address, "-o", tc.output)
+		if code != command.ExitOK || stderr != "" {
+			t.Errorf("-o %s: exit %d, stderr %q", tc.output, code, stderr)
+		}
+		cmdtest.Golden(t, "benchmarks."+tc.output, stdout)
+	}
+}
+
+func TestBenchmarkListOfOneKind(t *testing.T) {
+	server := &cmdtest.Server{}
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", cmdtest.Serve(t, server))
+	if code != command.ExitOK || stdout != "" || stderr != "nothing of the kind was measured, or it is too long ago\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	asked := server.LastRequest().(*workloadresizerv1.ListBenchmarksRequest)
+	if asked.GetNodeType() != "n4@Intel-6-207" || asked.GetBenchmark() != "coremark" {
+		t.Errorf("asked for %v", asked)
+	}
+}
+
+func TestBenchmarkUsage(t *testing.T) {
+	server := &cmdtest.Server{}
+	address := cmdtest.Serve(t, server)
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"an empty node type to list", "the node type is empty; leave it out for all of them", []string{"list", ""}},
+		{"two node types to list", "2 names are too many: give [NODE_TYPE]", []string{"list", "n4", "c3"}},
+		{"an empty feed", "the name of the feed is empty; leave it out for all of them", []string{"feeds", ""}},
+		{"an empty node type to suggest", "the node type is empty; leave it out for all of them", []string{"suggest", ""}},
+		{"an empty node type to accept", "the node type is empty", []string{"accept", ""}},
+		{"no node type to accept", "name what it is about: NODE_TYPE", []string{"accept"}},
+		{"nobody can be asked about accept", "benchmark accept needs --yes where nobody can be asked", []string{"accept", "n4"}},
+		{"two ends", "--for and --until say the same thing: name one", []string{"accept", "n4", "--for", "1h", "--until", "never"}},
+		{"not a time", "--until wants a time such as 2026-11-21T18:00:00Z, or never, got \"soon\"", []string{"accept", "n4", "--until", "soon"}},
+		{"nothing to import", "name what it is about: FILE...", []string{"import"}},
+		{"an empty file", "the name of the file is empty", []string{"import", ""}},
+		{"standard input twice", "standard input (-) can be read only once", []string{"import", "-", "-"}},
+		{"no such format", "invalid argument \"xml\" for \"--format\" flag: must be one of auto, perfkit, sparecores, cloud-csv, samples", []string{"import", "a", "--format", "xml"}},
+		{"no vCPUs", "--vcpus m7i.large=0 is below 1", []string{"import", "a", "--vcpus", "m7i.large=0"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"benchmark", "--server", address}, tc.args...)...)
+			want := "error: " + tc.want + "\nsee \"resizectl benchmark " + tc.args[0] + " --help\"\n"
+			if code != command.ExitError || stdout != "" || stderr != want {
+				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+			}
+		})
+	}
+	if asked := server.LastRequest(); asked != nil {
+		t.Errorf("the server was asked: %v", asked)
+	}
+}
+
+func TestNumbersOfBenchmarks(t *testing.T) {
+	for got, want := range map[string]string{
+		score(0): "-", score(1.23456): "1.235", score(20482.04): "20482.0", percent(0.0123): "1.2%",
+		changedBy(1.25, 1.08).Text: "-13.6%", changedBy(1, 1.1).Text: "+10.0%", changedBy(1, 1).Text: "0.0%", changedBy(0, 1).Text: "-",
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if changedBy(1, 1.1).Style != print.Freed || changedBy(1.1, 1).Style != print.Added {
+		t.Error("a faster node type frees, a slower one adds")
+	}
+}
+
+func TestBenchmarkCompletion(t *testing.T) {
+	server := cmdtest.Writable()
+	server.BenchmarkScript = cmdtest.Measured()
+	address := cmdtest.Serve(t, server)
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"accept", ""}, "c3\t1.3 → -\ne2\t- → 0.8\nn4\t1.08 → 1.123\nn4@Intel-6-207\t- → 1.13\n"},
+		{[]string{"suggest", ""}, "c3\t1.3 → -\ne2\t- → 0.8\nn4\t1.08 → 1.123\nn4@Intel-6-207\t- → 1.13\n"},
+		{[]string{"accept", "n4", ""}, ""},
+		{[]string{"feeds", ""}, "coremark-table\thttps://example.com/coremark.csv\nlab\tConfigMap bench-results, key samples.jsonl\nnightly\t/feeds/nightly.json\npassmark-scores\thttps://example.com/scores.json\n"},
+		{[]string{"list", "--benchmark", ""}, "bench-node:memory-bandwidth\ton 3 machines\ncoremark\ton 2 machines\n"},
+		{[]string{"import", "a", "--format", ""}, "auto\nperfkit\nsparecores\ncloud-csv\nsamples\n"},
+	} {
+		_, stdout, _ := program.Shell(t.Context(), append([]string{"__complete", "benchmark", "--server", address}, tc.args...)...)
+		if got := stdout[:strings.LastIndex(stdout, ":")]; got != tc.want {
+			t.Errorf("%q is completed as\n%swant\n%s", tc.args, got, tc.want)
+		}
+	}
+}

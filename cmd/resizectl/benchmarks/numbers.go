@@ -1,0 +1,48 @@
+package benchmarks
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// score is rounded to a digit after the point, if it is large enough for that to
+// be precise. 0 is not known.
+func score(f float64) string {
+	if f < 1000 {
+		return print.Factor(f)
+	}
+	return strconv.FormatFloat(f, 'f', 1, 64)
+}
+
+// percent is a share, e.g. "1.2%".
+func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+
+// changedBy is by what share a performance changes. A faster node type frees, a
+// slower one adds, as less or more is requested there.
+func changedBy(old, new float64) print.Cell {
+	if old == 0 || new == 0 {
+		return print.Cell{Text: print.Absent}
+	}
+	text := fmt.Sprintf("%+.1f%%", 100*(new/old-1))
+	switch {
+	case new > old:
+		return print.Cell{Text: text, Style: print.Freed}
+	case new < old:
+		return print.Cell{Text: text, Style: print.Added}
+	}
+	return print.Cell{Text: "0.0%"}
+}
+
+// age is how long ago something was, e.g. "20d".
+func age(t *timestamppb.Timestamp, now time.Time) string {
+	if t == nil {
+		return print.Absent
+	}
+	return duration.HumanDuration(max(0, now.Sub(t.AsTime())))
+}

@@ -1,0 +1,39 @@
+package benchmarks
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// maxReason is how many bytes the reason of a change may have.
+const maxReason = 512
+
+// acceptReason says for the history which benchmarks an override is from, after
+// what the person says. It names as many as there is room for; what the person
+// says is never cut.
+func acceptReason(says string, s *workloadresizerv1.Suggestion) string {
+	reason := "accepted from benchmarks"
+	if says != "" {
+		reason = says + "; " + reason
+	}
+	var parts []string
+	for _, part := range countedParts(s) {
+		parts = append(parts, fmt.Sprintf("%s %.3g", print.OneLine(part.GetBenchmark()), part.GetRatio()))
+	}
+	for named := len(parts); named > 0; named-- {
+		text := reason + ": " + strings.Join(parts[:named], ", ")
+		if left := len(parts) - named; left > 0 {
+			text += fmt.Sprintf(" and %d more", left)
+		}
+		if len(text) <= maxReason {
+			return text
+		}
+	}
+	if len(reason) <= maxReason {
+		return reason
+	}
+	return says
+}

@@ -1,0 +1,97 @@
+package benchmarks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+var suggestionColumns = []metav1.TableColumnDefinition{
+	print.Column("Node Type"), print.Column("Current"), print.Column("Suggested"), print.Column("Interval"), print.Column("Change"),
+	print.Column("Samples"), print.Column("Machines"), print.Column("Benchmarks"), print.Column("Mode"), print.Column("Held Back"),
+	print.WideColumn("Source"), print.WideColumn("Ratio"), print.WideColumn("Applied"), print.WideColumn("Newest"),
+}
+
+func suggestionsTable(suggestions []*workloadresizerv1.Suggestion) *metav1.Table {
+	table := &metav1.Table{ColumnDefinitions: suggestionColumns}
+	for _, s := range suggestions {
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+			print.OneLine(s.GetNodeType()), currentPerf(s), print.Factor(s.GetCpuPerf()), intervalText(s),
+			changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()),
+			fmt.Sprint(s.GetSamples()), fmt.Sprint(s.GetMachines()), fmt.Sprint(len(countedParts(s))),
+			modeText(s.GetMode()), holdCodes(s),
+			print.OrAbsent(print.OneLine(s.GetCurrent().GetProvenance().GetSource())), print.Factor(s.GetRatio()), appliedText(s.GetProgress()), print.Timestamp(s.GetNewestTime()),
+		}})
+	}
+	return table
+}
+
+// currentPerf is the CPU performance that is in force.
+func currentPerf(s *workloadresizerv1.Suggestion) string {
+	if s.GetCurrent() == nil {
+		return print.Absent
+	}
+	return print.Perf(s.GetCurrent().GetCpuPerf())
+}
+
+// hasInterval tells whether there are scores enough to tell an interval.
+func hasInterval(s *workloadresizerv1.Suggestion) bool { return s.GetRatioLow() < s.GetRatioHigh() }
+
+// intervalText is the confidence interval in the unit of the table.
+func intervalText(s *workloadresizerv1.Suggestion) string {
+	if s.GetRatio() == 0 || !hasInterval(s) {
+		return print.Absent
+	}
+	unit := s.GetCpuPerf() / s.GetRatio()
+	return print.Factor(s.GetRatioLow()*unit) + " to " + print.Factor(s.GetRatioHigh()*unit)
+}
+
+// countedParts are what the benchmarks say that count.
+func countedParts(s *workloadresizerv1.Suggestion) []*workloadresizerv1.SuggestionPart {
+	var counted []*workloadresizerv1.SuggestionPart
+	for _, part := range s.GetParts() {
+		if part.GetWeight() > 0 {
+			counted = append(counted, part)
+		}
+	}
+	return counted
+}
+
+func modeText(mode workloadresizerv1.BenchmarkMode) string {
+	switch mode {
+	case workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE:
+		return "observe"
+	case workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY:
+		return "apply"
+	}
+	return print.Absent
+}
+
+// holdCodes names each reason once: a hold of the node type and one of the baseline
+// can have the same.
+func holdCodes(s *workloadresizerv1.Suggestion) print.Cell {
+	var codes []string
+	for _, hold := range s.GetHolds() {
+		if code := print.OneLine(hold.GetCode()); !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	if len(codes) == 0 {
+		return print.Cell{Text: print.Absent}
+	}
+	return print.Cell{Text: strings.Join(codes, ","), Style: print.Notable}
+}
+
+// appliedText is what the benchmark source says, and where it is on its way to.
+func appliedText(p *workloadresizerv1.SuggestionProgress) string {
+	if p == nil {
+		return print.Absent
+	}
+	return ratios.Shifted(print.Factor(p.GetRatio()), print.Factor(p.GetTarget()))
+}

@@ -1,0 +1,131 @@
+package benchmarks
+
+import (
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// printSuggestion prints everything that is known of a suggestion.
+func printSuggestion(w io.Writer, p print.Painter, resp *workloadresizerv1.GetSuggestionResponse, wide bool) error {
+	if err := print.Lines(w, 11, suggestionLines(p, resp.GetSuggestion())); err != nil {
+		return err
+	}
+	for _, table := range []*metav1.Table{partsTable(resp.GetSuggestion()), modelsTable(resp.GetSuggestion())} {
+		if len(table.Rows) == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		if err := print.Table(w, p, wide, table); err != nil {
+			return err
+		}
+	}
+	if resp.GetImpact() == nil {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return ratios.PrintImpact(w, p, resp.GetImpact(), wide)
+}
+
+func suggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {
+	lines := [][2]string{
+		{"node type", print.OneLine(s.GetNodeType())},
+		{"current", currentText(s.GetCurrent())},
+		{"suggested", suggestedText(p, s)},
+		{"ratio", ratioText(s)},
+		{"measured", fmt.Sprintf("%s of %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
+			print.Timestamp(s.GetOldestTime()), print.Timestamp(s.GetNewestTime()))},
+	}
+	for _, hold := range s.GetHolds() {
+		lines = append(lines, [2]string{"held back", p.Paint(print.Notable, print.OneLine(hold.GetCode())) + ": " + print.OneLine(hold.GetMessage())})
+	}
+	return append(lines, [2]string{"mode", modeInWords(s)})
+}
+
+func currentText(r *workloadresizerv1.Ratio) string {
+	if r == nil {
+		return "no source names the node type"
+	}
+	text := fmt.Sprintf("cpu %s, memory %s, by %s", print.Perf(r.GetCpuPerf()), print.Perf(r.GetMemoryPerf()), print.Provenance(r.GetProvenance()))
+	if r.GetExpireTime() != nil {
+		text += ", until " + print.Timestamp(r.GetExpireTime())
+	}
+	return text
+}
+
+func suggestedText(p print.Painter, s *workloadresizerv1.Suggestion) string {
+	if s.GetCpuPerf() == 0 {
+		return "nothing"
+	}
+	text := "cpu " + print.Factor(s.GetCpuPerf())
+	if by := changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()); by.Text != print.Absent {
+		text += " (" + p.Paint(by.Style, by.Text) + ")"
+	}
+	return text + ", memory " + print.Perf(s.GetMemoryPerf())
+}
+
+// ratioText is how fast the node type is, and how sure that is.
+func ratioText(s *workloadresizerv1.Suggestion) string {
+	baseline := print.OneLine(s.GetBaselineNodeType())
+	if s.GetRatio() == 0 {
+		return "not known: no benchmark was run on both " + print.OneLine(s.GetNodeType()) + " and " + baseline
+	}
+	text := fmt.Sprintf("%s times as fast as %s", print.Factor(s.GetRatio()), baseline)
+	if !hasInterval(s) {
+		return text + ", by too few scores to tell how sure that is"
+	}
+	return text + fmt.Sprintf(", %s to %s with %.3g%% confidence", print.Factor(s.GetRatioLow()), print.Factor(s.GetRatioHigh()), 100*s.GetConfidence())
+}
+
+// modeInWords says what the server does with the suggestion by itself.
+func modeInWords(s *workloadresizerv1.Suggestion) string {
+	progress := s.GetProgress()
+	text := modeText(s.GetMode()) + ": the suggestion is only shown"
+	switch {
+	case s.GetMode() == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY:
+		text = modeText(s.GetMode()) + ": the benchmark source follows it calmly"
+	case progress != nil:
+		text += "; the benchmark source goes back to what others say"
+	}
+	switch {
+	case progress == nil:
+		return text
+	case progress.GetRatio() == 0:
+		text += ", and says nothing yet"
+	case progress.GetRatio() == progress.GetTarget():
+		text += ", and rests at " + print.Factor(progress.GetRatio())
+	default:
+		text += ", and is at " + print.Factor(progress.GetRatio())
+	}
+	if progress.GetTarget() != 0 && progress.GetTarget() != progress.GetRatio() {
+		text += ", on its way to " + print.Factor(progress.GetTarget())
+	}
+	if n := progress.GetConfirmedWindows(); n > 0 {
+		text += fmt.Sprintf(", confirmed by %d of %s", n, print.CountOf(int64(progress.GetNeededWindows()), "window"))
+	}
+	if progress.GetChangeTime() != nil {
+		text += "; changed " + print.Timestamp(progress.GetChangeTime())
+	}
+	if progress.GetNextTime() != nil {
+		text += "; judged next " + print.Timestamp(progress.GetNextTime())
+	}
+	return text + decidedBefore(s)
+}
+
+// decidedBefore says which source has what the benchmark source says not count.
+func decidedBefore(s *workloadresizerv1.Suggestion) string {
+	by := s.GetCurrent().GetProvenance().GetSource()
+	if s.GetProgress().GetRatio() == 0 || by == "" || by == benchmarkSource {
+		return ""
+	}
+	return "; " + print.OneLine(by) + " decides before it"
+}

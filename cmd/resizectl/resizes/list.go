@@ -1,0 +1,133 @@
+package resizes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type listOptions struct {
+	genericiooptions.IOStreams
+	server        *connect.Connection
+	color         *print.ColorMode
+	output        print.Format
+	namespace     string
+	allNamespaces bool
+	labels        string
+	states        []string
+	watch         bool
+}
+
+func newListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &listOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the pods that were sized",
+		Long: `List the pods that were sized: those of the namespace, or with --all-namespaces of
+the cluster.
+
+` + resizesHelp,
+		Example: `  # What was done in a namespace?
+  resizectl resizes list -n shop
+
+  # Which nodes cannot give what their pods ask for?
+  resizectl resizes list -A --state deferred,infeasible,failed -o wide`,
+		Args:              command.Args(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			request, err := o.request(cmd)
+			if err != nil {
+				return err
+			}
+			if o.watch {
+				return o.runWatch(cmd)
+			}
+			return o.run(cmd.Context(), request)
+		},
+	}
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the pods of every namespace, whatever --namespace says")
+	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
+	addStateFlag(cmd, &o.states)
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with what is done as it happens, as \"resizectl resizes watch\" does")
+	command.AddNamingFlag(cmd, &o.output)
+	return cmd
+}
+
+func (o *listOptions) request(cmd *cobra.Command) (*workloadresizerv1.ListResizesRequest, error) {
+	if o.namespace == "" {
+		return nil, command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+	}
+	states, err := parseStates(cmd, o.states)
+	if err != nil {
+		return nil, err
+	}
+	request := &workloadresizerv1.ListResizesRequest{Namespace: o.namespace, LabelSelector: o.labels, States: states}
+	if o.allNamespaces {
+		request.Namespace = ""
+	}
+	return request, nil
+}
+
+func (o *listOptions) runWatch(cmd *cobra.Command) error {
+	if o.labels != "" || len(o.states) > 0 {
+		return command.UsageErrorf(cmd, "--watch shows every pod that is sized: leave --selector and --state out")
+	}
+	w := &watchOptions{
+		IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output,
+		namespace: o.namespace, allNamespaces: o.allNamespaces,
+	}
+	return w.run(cmd.Context())
+}
+
+func (o *listOptions) run(ctx context.Context, request *workloadresizerv1.ListResizesRequest) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		all := &workloadresizerv1.ListResizesResponse{}
+		for resize, err := range c.ListResizes(ctx, request) {
+			if err != nil {
+				return err
+			}
+			all.Resizes = append(all.Resizes, resize)
+		}
+		if err := o.print(all); err != nil {
+			return err
+		}
+		if len(all.GetResizes()) == 0 {
+			_, err := fmt.Fprintln(o.ErrOut, o.nothingFound())
+			return err
+		}
+		return nil
+	})
+}
+
+func (o *listOptions) print(all *workloadresizerv1.ListResizesResponse) error {
+	if o.output.IsDocument() {
+		return print.Document(o.Out, o.output, all)
+	}
+	if o.output == print.FormatName {
+		return print.Names(o.Out, resizeName, all.GetResizes()...)
+	}
+	if err := print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
+		return err
+	}
+	return remarkParts(o.ErrOut, all.GetResizes())
+}
+
+func (o *listOptions) nothingFound() string {
+	found := "no pods found that were sized"
+	if o.labels != "" || len(o.states) > 0 {
+		found = "no such pods found that were sized"
+	}
+	if o.allNamespaces {
+		return found
+	}
+	return found + " in namespace " + o.namespace
+}

@@ -1,0 +1,69 @@
+package resizes
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// resizeName is what -o name prints.
+func resizeName(resize *workloadresizerv1.Resize) string { return print.PodName(resize.GetPod()) }
+
+// resizesTable has a row per container that was sized.
+func resizesTable(withNamespace bool, resizes ...*workloadresizerv1.Resize) *metav1.Table {
+	t := &metav1.Table{ColumnDefinitions: resizeColumns(withNamespace, print.Column("State"))}
+	for _, resize := range resizes {
+		t.Rows = append(t.Rows, resizeRows(resize, withNamespace)...)
+	}
+	return t
+}
+
+// resizeColumns have state as the column of states: a watch makes room for those
+// that may come.
+func resizeColumns(withNamespace bool, state metav1.TableColumnDefinition) []metav1.TableColumnDefinition {
+	var columns []metav1.TableColumnDefinition
+	if withNamespace {
+		columns = append(columns, print.Column("Namespace"))
+	}
+	return append(columns,
+		print.Column("Pod"), print.Column("Container"), print.Column("Type"), state, print.Column("CPU"), print.Column("Memory"), print.Column("Sized"),
+		print.WideColumn("Node"), print.WideColumn("Workload"), print.WideColumn("CPU Limit"), print.WideColumn("Memory Limit"),
+		print.WideColumn("Actual CPU"), print.WideColumn("Actual Memory"), print.WideColumn("Message"))
+}
+
+// resizeRows are the rows of a pod; one without containers has a row too.
+func resizeRows(resize *workloadresizerv1.Resize, withNamespace bool) []metav1.TableRow {
+	containers := resize.GetContainers()
+	if len(containers) == 0 {
+		containers = []*workloadresizerv1.ResizedContainer{nil}
+	}
+	var rows []metav1.TableRow
+	for _, container := range containers {
+		var cells []any
+		if withNamespace {
+			cells = append(cells, print.OneLine(resize.GetNamespace()))
+		}
+		rows = append(rows, metav1.TableRow{Cells: append(cells, resizeCells(resize, container)...)})
+	}
+	return rows
+}
+
+func resizeCells(resize *workloadresizerv1.Resize, container *workloadresizerv1.ResizedContainer) []any {
+	original, spec, actual := container.GetOriginal(), container.GetSpec(), container.GetActual()
+	workload := print.Absent
+	if resize.GetWorkload() != nil {
+		workload = print.WorkloadName(resize.GetWorkload())
+	}
+	return []any{
+		print.OneLine(resize.GetPod()), print.OrAbsent(print.OneLine(container.GetName())), print.OrAbsent(print.OneLine(resize.GetNodeType())), State(resize.GetState()),
+		print.Change(original.GetRequests()["cpu"], spec.GetRequests()["cpu"]),
+		print.Change(original.GetRequests()["memory"], spec.GetRequests()["memory"]),
+		sizedText(resize),
+		print.OrAbsent(print.OneLine(resize.GetNode())), workload,
+		print.Change(original.GetLimits()["cpu"], spec.GetLimits()["cpu"]),
+		print.Change(original.GetLimits()["memory"], spec.GetLimits()["memory"]),
+		print.Asked(actual, "cpu"), print.Asked(actual, "memory"),
+		print.OrAbsent(print.OneLine(resize.GetMessage())),
+	}
+}

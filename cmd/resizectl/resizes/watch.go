@@ -1,0 +1,70 @@
+package resizes
+
+import (
+	"context"
+	"iter"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type watchOptions struct {
+	genericiooptions.IOStreams
+	server        *connect.Connection
+	color         *print.ColorMode
+	output        print.Format
+	namespace     string
+	allNamespaces bool
+}
+
+func newWatchCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &watchOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Show what is done to pods as it happens",
+		Long: `Show the pods that were sized, and from then on what is done.
+
+` + connect.WatchHelp + "\n\n" + resizesHelp,
+		Example: `  # See the pods of a rollout being sized
+  resizectl resizes watch -n shop
+
+  # Have a program told of nodes that have no room
+  resizectl resizes watch -A -o json | jq -c 'select(.resize.state == "RESIZE_STATE_DEFERRED")'`,
+		Args:              command.Args(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.namespace == "" {
+				return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods of every namespace, whatever --namespace says")
+	command.AddNamingFlag(cmd, &o.output)
+	return cmd
+}
+
+func (o *watchOptions) run(ctx context.Context) error {
+	namespace := o.namespace
+	if o.allNamespaces {
+		namespace = ""
+	}
+	return o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
+		events := func(opts ...client.WatchOption) iter.Seq2[client.ResizeEvent, error] {
+			return c.WatchResizes(ctx, namespace, opts...)
+		}
+		rowsOf := func(resize *workloadresizerv1.Resize) []metav1.TableRow {
+			return resizeRows(resize, o.allNamespaces)
+		}
+		columns := resizeColumns(o.allNamespaces, print.Column("State      "))
+		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, columns, rowsOf, resizeName))
+	})
+}

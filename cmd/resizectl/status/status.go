@@ -1,0 +1,55 @@
+package status
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	server *connect.Connection
+	color  *print.ColorMode
+	output print.Format
+}
+
+func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &options{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how the server does: who leads, what waits, what is wrong",
+		Long: `Show how the server does: which replica answers and which one resizes, what waits
+to be done, what is wrong, and how many pods there are by decision and reason.
+
+The exit code is 0 if the server answers, whatever it says.`,
+		Example: `  # Is all well?
+  resizectl status
+
+  # Why are pods left alone, in numbers?
+  resizectl status -o json | jq '.pods[] | select(.decision == "DECISION_SKIP")'`,
+		Args:              command.Args(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	command.AddOutputFlag(cmd, &o.output)
+	return cmd
+}
+
+func (o *options) run(ctx context.Context) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		status, err := c.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if o.output.IsDocument() {
+			return print.Document(o.Out, o.output, status)
+		}
+		return printStatus(o.Out, o.color.Painter(o.Out), status, o.output == print.FormatWide)
+	})
+}

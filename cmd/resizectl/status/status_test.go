@@ -1,0 +1,66 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func wellStatus() *workloadresizerv1.GetStatusResponse {
+	return &workloadresizerv1.GetStatusResponse{
+		Replica: "workload-resizer-0", Version: "v1.2.3", StartTime: timestamppb.New(cmdtest.Since), Leading: true,
+		Leader: &workloadresizerv1.Leader{
+			Identity: "workload-resizer-0", AcquireTime: timestamppb.New(cmdtest.Since.Add(time.Second)), RenewTime: timestamppb.New(cmdtest.Since.Add(time.Hour)),
+		},
+		RatioRevision: "4b1f", QueueLength: 1, RealignBacklog: 120, Holds: 2,
+		Pods: []*workloadresizerv1.PodCount{
+			{Decision: workloadresizerv1.Decision_DECISION_ALIGNED, Code: "AlreadyAligned", Pods: 900},
+			{Decision: workloadresizerv1.Decision_DECISION_RESIZE, Pods: 121},
+			{Decision: workloadresizerv1.Decision_DECISION_SKIP, Code: "NotOwned", Pods: 7},
+		},
+	}
+}
+
+func TestStatus(t *testing.T) {
+	ill := &workloadresizerv1.GetStatusResponse{
+		Replica: "workload-resizer-1", Version: "v1.2.3", StartTime: timestamppb.New(cmdtest.Since), DryRun: true,
+		Problems: []string{"ConfigMap workload-resizer-system/workload-resizer-config does not exist", "pods and nodes are not read yet"},
+	}
+	for _, tc := range []struct {
+		golden string
+		status *workloadresizerv1.GetStatusResponse
+		args   []string
+	}{
+		{"status.table", wellStatus(), nil},
+		{"status.wide", wellStatus(), []string{"-o", "wide"}},
+		{"status.json", wellStatus(), []string{"-o", "json"}},
+		{"status.yaml", wellStatus(), []string{"-o", "yaml"}},
+		{"status-ill.table", ill, nil},
+		{"status-ill.color", ill, []string{"--color=always"}},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			server := &cmdtest.Server{}
+			server.Resizing.Status = tc.status
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"status", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			if code != command.ExitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			cmdtest.Golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestStatusThatIsRefused(t *testing.T) {
+	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
+	code, stdout, stderr := program.Shell(t.Context(), "status", "--server", cmdtest.Serve(t, server), "--color=always")
+	if code != command.ExitError || stdout != "" {
+		t.Errorf("exit %d, stdout %q", code, stdout)
+	}
+	cmdtest.Golden(t, "status-refused.color", stderr)
+}

@@ -1,0 +1,74 @@
+package status
+
+import (
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// printStatus prints what there is once as lines, and the pods as a table.
+func printStatus(w io.Writer, p print.Painter, s *workloadresizerv1.GetStatusResponse, wide bool) error {
+	if err := print.Lines(w, 10, statusLines(p, s, wide)); err != nil {
+		return err
+	}
+	if len(s.GetPods()) == 0 {
+		return nil
+	}
+	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{print.Column("Decision"), print.Column("Reason"), print.Column("Pods")}}
+	for _, count := range s.GetPods() {
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+			print.Decision(count.GetDecision()), print.OrAbsent(print.OneLine(count.GetCode())), fmt.Sprint(count.GetPods()),
+		}})
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return print.Table(w, p, wide, table)
+}
+
+func statusLines(p print.Painter, s *workloadresizerv1.GetStatusResponse, wide bool) [][2]string {
+	lines := [][2]string{
+		{"replica", fmt.Sprintf("%s, version %s, since %s", print.OrAbsent(print.OneLine(s.GetReplica())), print.OrAbsent(print.OneLine(s.GetVersion())), print.Timestamp(s.GetStartTime()))},
+		{"leader", leaderText(s)},
+	}
+	if wide {
+		lines = append(lines, [2]string{"lease", "renewed " + print.Timestamp(s.GetLeader().GetRenewTime())})
+	}
+	if s.GetDryRun() {
+		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans and writes nothing")})
+	}
+	revision := "none yet"
+	if s.GetRatioRevision() != "" {
+		revision = "revision " + print.OneLine(s.GetRatioRevision())
+	}
+	lines = append(lines,
+		[2]string{"ratios", revision},
+		[2]string{"queue", fmt.Sprintf("%s to look at, %s to size anew", print.CountOf(s.GetQueueLength(), "pod"), print.CountOf(s.GetRealignBacklog(), "pod"))},
+		[2]string{"holds", fmt.Sprint(s.GetHolds())},
+	)
+	if len(s.GetProblems()) == 0 {
+		return append(lines, [2]string{"problems", "none"})
+	}
+	for _, problem := range s.GetProblems() {
+		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.OneLine(problem))})
+	}
+	return lines
+}
+
+func leaderText(s *workloadresizerv1.GetStatusResponse) string {
+	if s.GetLeader() == nil {
+		if s.GetLeading() {
+			return "the replica that answers"
+		}
+		return "not known"
+	}
+	text := fmt.Sprintf("%s, since %s", print.OneLine(s.GetLeader().GetIdentity()), print.Timestamp(s.GetLeader().GetAcquireTime()))
+	if s.GetLeading() {
+		text += " (the replica that answers)"
+	}
+	return text
+}

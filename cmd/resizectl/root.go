@@ -10,6 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
@@ -91,11 +93,11 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		ratios.NewCommand(streams, server, color),
 		benchmarks.NewCommand(streams, server, color),
 		configs.NewCommand(streams))
-	section(root, "plans", "What would be done, and why:", newPlanCommands(streams, server, color)...)
+	section(root, "plans", "What would be done, and why:", plans.NewCommands(streams, server, color)...)
 	section(root, "resizes", "What was done, and how the server does:",
 		resizes.NewCommand(streams, server, color),
 		status.NewCommand(streams, server, color))
-	section(root, "holds", "Keep pods from being resized:", newHoldCommands(streams, server, color)...)
+	section(root, "holds", "Keep pods from being resized:", holds.NewCommands(streams, server, color)...)
 	section(root, "others", "Others:",
 		newVersionCommand(streams, server))
 	root.Version = versionText()

@@ -57,27 +57,6 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-func TestServerAddress(t *testing.T) {
-	server := &cmdtest.Server{Ratios: cmdtest.Ratios()}
-	address := cmdtest.Serve(t, server)
-	for _, tc := range []struct {
-		name, variable string
-		args           []string
-		want           int
-	}{
-		{"from the environment", address, nil, command.ExitOK},
-		{"the flag wins", "127.0.0.1:1", []string{"--server", address}, command.ExitOK},
-		{"the flag wins even if it is wrong", address, []string{"--server", cmdtest.Nobody(t)}, command.ExitError},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv("RESIZECTL_SERVER", tc.variable)
-			if code, _, stderr := program.Shell(t.Context(), append([]string{"ratios", "list"}, tc.args...)...); code != tc.want {
-				t.Errorf("exit %d, want %d: %s", code, tc.want, stderr)
-			}
-		})
-	}
-}
-
 // What the help says is in the reference.
 func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
 	for _, tc := range []struct{ ask, alike []string }{

@@ -1,0 +1,55 @@
+package command_test
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+)
+
+func TestParseObject(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		args []string
+		want command.Object
+		err  string
+	}{
+		{"nothing", nil, command.Object{}, ""},
+		{"a name alone is a pod's", []string{"web-0"}, command.Object{Kind: "Pod", Name: "web-0"}, ""},
+		{"a pod with its type", []string{"po/web-0"}, command.Object{Kind: "Pod", Name: "web-0"}, ""},
+		{"a type and a name", []string{"deployment/web"}, command.Object{Kind: "Deployment", Name: "web"}, ""},
+		{"in two words", []string{"deploy", "web"}, command.Object{Kind: "Deployment", Name: "web"}, ""},
+		{"a pod in two words", []string{"pods", "web-0"}, command.Object{Kind: "Pod", Name: "web-0"}, ""},
+		{"in the plural", []string{"statefulsets/db"}, command.Object{Kind: "StatefulSet", Name: "db"}, ""},
+		{"as kubectl get -o name prints it", []string{"daemonset.apps/agent"}, command.Object{Kind: "DaemonSet", Name: "agent"}, ""},
+		{"in any case", []string{"StatefulSet", "db"}, command.Object{Kind: "StatefulSet", Name: "db"}, ""},
+		{"a short name in upper case", []string{"CJ/nightly"}, command.Object{Kind: "CronJob", Name: "nightly"}, ""},
+		{"a ReplicaSet", []string{"rs/web-1"}, command.Object{Kind: "ReplicaSet", Name: "web-1"}, ""},
+		{"a Job", []string{"job/nightly-1"}, command.Object{Kind: "Job", Name: "nightly-1"}, ""},
+		{"the kind of somebody else", []string{"Rollout/web"}, command.Object{Kind: "Rollout", Name: "web"}, ""},
+		{"a ReplicationController", []string{"rc/web"}, command.Object{Kind: "ReplicationController", Name: "web"}, ""},
+		{"with its group", []string{"cronjobs.batch/nightly"}, command.Object{Kind: "CronJob", Name: "nightly"}, ""},
+		{"with its version and group", []string{"deployments.v1.apps", "web"}, command.Object{Kind: "Deployment", Name: "web"}, ""},
+		{"of another group", []string{"deployments.example.com/web"}, command.Object{}, "type \"deployments.example.com\" names a group, and workloads are told by kind and name, whatever their group: write Deployment\nsee \"pause --help\""},
+		{"a pod of a group", []string{"pods.apps/web"}, command.Object{}, "type \"pods.apps\" names a group, and workloads are told by kind and name, whatever their group: write Pod\nsee \"pause --help\""},
+		{"the kind of somebody else with its group", []string{"Rollout.argoproj.io/web"}, command.Object{}, "type \"Rollout.argoproj.io\" names a group, and workloads are told by kind and name, whatever their group: write Rollout\nsee \"pause --help\""},
+		{"the resource of somebody else", []string{"rollouts.argoproj.io/web"}, command.Object{}, "there is no type \"rollouts.argoproj.io\": it is " + cmdtest.Types + "\nsee \"pause --help\""},
+		{"no such type", []string{"service/web"}, command.Object{}, "there is no type \"service\": it is " + cmdtest.Types + "\nsee \"pause --help\""},
+		{"two pods", []string{"a", "b"}, command.Object{}, "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"pause --help\""},
+		{"three pods", []string{"a", "b", "c"}, command.Object{}, "name one thing: a POD, TYPE/NAME or TYPE NAME\nsee \"pause --help\""},
+		{"two with types", []string{"deploy/a", "deploy/b"}, command.Object{}, "name one thing: a POD, TYPE/NAME or TYPE NAME\nsee \"pause --help\""},
+		{"an empty pod", []string{""}, command.Object{}, "the name of the pod is empty\nsee \"pause --help\""},
+		{"an empty name", []string{"deploy/"}, command.Object{}, "the name of the deploy is empty\nsee \"pause --help\""},
+		{"an empty name in two words", []string{"deploy", ""}, command.Object{}, "the name of the deploy is empty\nsee \"pause --help\""},
+		{"an empty type", []string{"/web"}, command.Object{}, "there is no type \"\": it is " + cmdtest.Types + "\nsee \"pause --help\""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := command.ParseObject(&cobra.Command{Use: "pause"}, tc.args)
+			if got != tc.want || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
+				t.Errorf("%q is %v, %v; want %v, %q", tc.args, got, err, tc.want, tc.err)
+			}
+		})
+	}
+}

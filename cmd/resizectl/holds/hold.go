@@ -1,0 +1,72 @@
+package holds
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// holdOptions are what restore and pause can be told of a hold.
+type holdOptions struct {
+	reason string
+	ttl    time.Duration
+}
+
+func (o *holdOptions) addHoldFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who list the holds")
+	cmd.Flags().DurationVar(&o.ttl, "for", 0, "how long, such as 2h; without it, until resizectl resume")
+}
+
+func (o *holdOptions) validate(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("for") && o.ttl < time.Second {
+		return command.UsageErrorf(cmd, "--for %s is less than a second; leave it out for no end", o.ttl)
+	}
+	return nil
+}
+
+// ttlMessage is rounded up to whole seconds, which holds are kept to: none ends
+// before it was asked to.
+func (o *holdOptions) ttlMessage() *durationpb.Duration {
+	if o.ttl == 0 {
+		return nil
+	}
+	return durationpb.New((o.ttl + time.Second - 1).Truncate(time.Second))
+}
+
+// warnIfEmpty tells that a scope has no pods now, which a slip of the pen would be
+// the reason for. pods is nil if that is not known.
+func warnIfEmpty(errOut io.Writer, scope *workloadresizerv1.HoldScope, pods *int64) error {
+	if pods == nil || *pods > 0 {
+		return nil
+	}
+	says := print.Scope(scope) + " has no pods"
+	switch {
+	case scope.GetPod() != "":
+		says = print.Scope(scope) + " does not exist"
+	case scope.GetAllNamespaces():
+		says = "the cluster has no pods"
+	}
+	_, err := fmt.Fprintf(errOut, "warning: %s now\n", says)
+	return err
+}
+
+// printHold prints what was stored: did for people, the hold for programs.
+func printHold(w io.Writer, output print.Format, hold *workloadresizerv1.Hold, did string) error {
+	switch output {
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(w, output, hold)
+	}
+	end := ""
+	if hold.GetExpireTime() != nil {
+		end = " until " + print.Timestamp(hold.GetExpireTime())
+	}
+	_, err := fmt.Fprintf(w, "%s %s%s\n", print.Scope(hold.GetScope()), did, end)
+	return err
+}

@@ -1,0 +1,149 @@
+package holds
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type holdsOptions struct {
+	genericiooptions.IOStreams
+	server *connect.Connection
+	color  *print.ColorMode
+	output print.Format
+	// namespace is empty for all of them.
+	namespace     string
+	allNamespaces bool
+}
+
+func newHoldsCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &holdsOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "holds",
+		Short: "List what is restored or paused, since when, by whom and why",
+		Long: `List what is restored or paused, since when, by whom and why: in every namespace,
+or with --namespace in one, and what covers it.
+
+A "*" stands for every namespace, workload or pod. Where several cover a pod, a
+restore decides before a pause, and a narrower one before a wider one. AUTHOR is
+the caller's name, or what a caller that the server does not know has said.`,
+		Example: `  # What is kept from being resized, and why?
+  resizectl holds
+
+  # What of it concerns a namespace?
+  resizectl holds -n shop`,
+		Args:              command.Args(cobra.NoArgs),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("namespace") && o.namespace == "" {
+				return command.UsageErrorf(cmd, "the namespace is empty; leave --namespace out for every namespace")
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only holds of this namespace, and those of the cluster")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, whatever --namespace says")
+	command.AddNamingFlag(cmd, &o.output)
+	return cmd
+}
+
+func (o *holdsOptions) run(ctx context.Context) error {
+	request, where := &workloadresizerv1.ListHoldsRequest{}, ""
+	if !o.allNamespaces && o.namespace != "" {
+		request.Namespace, where = o.namespace, " in namespace "+print.OneLine(o.namespace)
+	}
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		resp, err := c.Pauses().ListHolds(ctx, request)
+		if err != nil {
+			return err
+		}
+		if err := o.print(resp); err != nil {
+			return err
+		}
+		if len(resp.GetHolds()) == 0 {
+			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored or paused"+where); err != nil {
+				return err
+			}
+		}
+		if resp.GetProblem() != "" {
+			_, err = fmt.Fprintf(o.ErrOut, "warning: this is what could be read last: %s\n", print.OneLine(resp.GetProblem()))
+		}
+		return err
+	})
+}
+
+func (o *holdsOptions) print(resp *workloadresizerv1.ListHoldsResponse) error {
+	switch o.output {
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(o.Out, o.output, resp)
+	case print.FormatName:
+		return print.Names(o.Out, holdName, resp.GetHolds()...)
+	}
+	return printHolds(o.Out, o.color.Painter(o.Out), resp.GetHolds(), o.output == print.FormatWide)
+}
+
+var holdColumns = []metav1.TableColumnDefinition{
+	print.Column("Namespace"), print.Column("Workload"), print.Column("Pod"), print.Column("Kind"), print.Column("Since"), print.Column("Until"), print.Column("Author"), print.Column("Reason"),
+	print.WideColumn("UID"),
+}
+
+func printHolds(w io.Writer, p print.Painter, holds []*workloadresizerv1.Hold, wide bool) error {
+	table := &metav1.Table{ColumnDefinitions: holdColumns}
+	for _, hold := range holds {
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+			orEvery(hold.GetScope().GetNamespace()), scopeWorkload(hold.GetScope()), orEvery(hold.GetScope().GetPod()), holdKindCell(hold),
+			print.Timestamp(hold.GetCreateTime()), print.Timestamp(hold.GetExpireTime()),
+			print.OrAbsent(print.OneLine(hold.GetAuthor())), print.OrAbsent(print.OneLine(hold.GetReason())), print.OrAbsent(print.OneLine(hold.GetUid())),
+		}})
+	}
+	return print.Table(w, p, wide, table)
+}
+
+// holdName names what a hold covers as kubectl does.
+func holdName(hold *workloadresizerv1.Hold) string {
+	scope := hold.GetScope()
+	switch {
+	case scope.GetPod() != "":
+		return print.PodName(scope.GetPod())
+	case scope.GetWorkload() != nil:
+		return print.WorkloadName(scope.GetWorkload())
+	}
+	return "namespace/" + orEvery(scope.GetNamespace())
+}
+
+// holdKindCell stands out where nothing is resized any more.
+func holdKindCell(hold *workloadresizerv1.Hold) print.Cell {
+	kind := print.Cell{Text: print.HoldKind(hold.GetKind())}
+	if hold.GetScope().GetAllNamespaces() {
+		kind.Style = print.Notable
+	}
+	return kind
+}
+
+// scopeWorkload is the workload of a scope. A pod is named without its own.
+func scopeWorkload(s *workloadresizerv1.HoldScope) string {
+	switch {
+	case s.GetWorkload() != nil:
+		return print.WorkloadName(s.GetWorkload())
+	case s.GetPod() != "":
+		return print.Absent
+	}
+	return "*"
+}
+
+func orEvery(name string) string {
+	if name == "" {
+		return "*"
+	}
+	return print.OneLine(name)
+}

@@ -1,0 +1,231 @@
+package holds
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestHolds(t *testing.T) {
+	address := cmdtest.Serve(t, &cmdtest.Server{Holds: cmdtest.Held()})
+	for _, output := range print.Formats {
+		code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", address, "-o", output)
+		if code != command.ExitOK || stderr != "" {
+			t.Errorf("exit %d, stderr %q", code, stderr)
+		}
+		cmdtest.Golden(t, "holds."+output, stdout)
+	}
+}
+
+func TestHoldsThatAreNone(t *testing.T) {
+	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	if code != command.ExitOK || stdout != "" || stderr != "nothing is restored or paused\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestHoldsThatAreNotThePresentOnes(t *testing.T) {
+	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{Holds: cmdtest.Held(), Problem: "holds[0].kind:\x1b bad"}))
+	if code != command.ExitOK || stdout == "" || stderr != "warning: this is what could be read last: holds[0].kind:  bad\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestPause(t *testing.T) {
+	server := &cmdtest.Server{}
+	address := cmdtest.Serve(t, server)
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  *workloadresizerv1.PauseRequest
+	}{
+		{"pause-pod.table", []string{"web"}, &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default", Pod: "web"}}},
+		{"pause-pod-of.table", []string{"cart-0", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Cart}},
+		{"pause-pod-of.table", []string{"pod/cart-0", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Cart}},
+		{"pause-workload.table", []string{"statefulset/cart", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Carts}},
+		{"pause-workload.table", []string{"sts", "cart", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Carts}},
+		{"pause-namespace.table", []string{"-n", "shop", "--for", "2h", "--reason", "load test"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Shop, Ttl: durationpb.New(2 * time.Hour), Reason: "load test"}},
+		{"pause-all-for.table", []string{"-A", "--yes", "--for", "1m30s400ms"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Everything, Ttl: durationpb.New(91 * time.Second)}},
+		{"pause-all.table", []string{"-A", "--yes"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Everything}},
+		{"pause-dry-run.table", []string{"-A", "--dry-run"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
+		{"pause.json", []string{"-n", "shop", "-o", "json"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Shop}},
+		{"pause.yaml", []string{"-n", "shop", "-o", "yaml"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Shop}},
+	} {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"pause", "--server", address}, tc.args...)...)
+			if code != command.ExitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			tc.asked.Author = command.Author()
+			if diff := cmp.Diff(proto.Message(tc.asked), server.LastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			cmdtest.Golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestResume(t *testing.T) {
+	server := &cmdtest.Server{Holds: cmdtest.Held()}
+	address := cmdtest.Serve(t, server)
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  *workloadresizerv1.ResumeRequest
+	}{
+		{"resume.table", []string{"-A", "--yes"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Everything}},
+		{"resume.table", []string{"-n", "shop"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop}},
+		{"resume.table", []string{"-n", "shop", "cart-0"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Cart}},
+		{"resume.table", []string{"-n", "shop", "sts/cart"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Carts}},
+		{"resume.table", []string{"-n", "shop", "--kind", "restore"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_RESTORE}},
+		{"resume.table", []string{"-n", "shop", "--kind", "pause", "--nested"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, IncludeNested: true}},
+		{"resume.table", []string{"-n", "shop", "--reason", "load test is over"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Reason: "load test is over"}},
+		{"resume-dry-run.table", []string{"-A", "--dry-run"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
+		{"resume.json", []string{"-n", "shop", "-o", "json"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop}},
+		{"resume.yaml", []string{"-n", "shop", "-o", "yaml"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop}},
+	} {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"resume", "--server", address}, tc.args...)...)
+			if code != command.ExitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			tc.asked.Author = command.Author()
+			if diff := cmp.Diff(proto.Message(tc.asked), server.LastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			cmdtest.Golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestResumeOfNothing(t *testing.T) {
+	code, stdout, stderr := program.Shell(t.Context(), "resume", "web", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	if code != command.ExitOK || stdout != "" || stderr != "nothing was restored or paused: pod default/web\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestWhatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
+	none, nested := int64(0), int64(2)
+	restore := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cmdtest.Everything, "", nil)
+	for _, tc := range []struct {
+		name   string
+		server *cmdtest.Server
+		args   []string
+		want   string
+	}{
+		{"a pause of no pods", &cmdtest.Server{Pods: &none}, []string{"pause", "-n", "shpo"}, "warning: namespace shpo has no pods now\n"},
+		{"a pause of some", &cmdtest.Server{Pods: &nested}, []string{"pause", "-n", "shop"}, ""},
+		{"a pause of a workload without pods", &cmdtest.Server{Pods: &none}, []string{"pause", "sts/cart", "-n", "shop"}, "warning: statefulset shop/cart has no pods now\n"},
+		{"a pause of an empty cluster", &cmdtest.Server{Pods: &none}, []string{"pause", "-A", "--yes"}, "warning: the cluster has no pods now\n"},
+		{"a pause of what is restored", &cmdtest.Server{Wider: restore}, []string{"pause", "-n", "shop"},
+			"these pods are restored, and stay so until that ends: restore of every pod of the cluster\n"},
+		{"a restore of no pods", &cmdtest.Server{Pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
+		{"the end of what was held of a pod that is gone", &cmdtest.Server{Pods: &none, Holds: cmdtest.Held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
+		{"the end of nothing, of a kind", &cmdtest.Server{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing was paused: namespace shop\n"},
+		{"what is inside goes on", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: nested}, []string{"resume", "-n", "shop"}, "2 restores or pauses go on for what is in there; --nested ends that, too\n"},
+		{"one inside goes on", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: 1}, []string{"resume", "-A", "--yes"}, "1 restore or pause goes on for what is in there; --nested ends that, too\n"},
+		{"what is wider goes on", &cmdtest.Server{Holds: cmdtest.Held()[2:], Wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
+			"these pods are not resized all the same: the restore of every pod of the cluster goes on\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, _, stderr := program.Shell(t.Context(), append(tc.args, "--server", cmdtest.Serve(t, tc.server))...)
+			if code != command.ExitOK || stderr != tc.want {
+				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.want)
+			}
+		})
+	}
+}
+
+func TestResumeOfAKindThatIsNone(t *testing.T) {
+	for _, kind := range []string{"Pause", ""} {
+		code, _, stderr := program.Shell(t.Context(), "resume", "web", "--kind", kind, "--server", cmdtest.Nobody(t))
+		if code != command.ExitError || !strings.Contains(stderr, "--kind must be restore or pause, not ") {
+			t.Errorf("exit %d, stderr %q", code, stderr)
+		}
+	}
+}
+
+// What changes every pod needs a yes, and what changes pods needs their names.
+func TestWhatChangesPodsIsNeverGuessed(t *testing.T) {
+	server := &cmdtest.Server{}
+	address := cmdtest.Serve(t, server)
+	for _, verb := range []string{"restore", "pause", "resume"} {
+		for _, tc := range []struct {
+			name, want string
+			args       []string
+		}{
+			{"nothing is named", "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)", nil},
+			{"an empty pod is not every pod", "the name of the pod is empty", []string{"-n", "shop", ""}},
+			{"an empty namespace is not every namespace", "the namespace is empty; every namespace is --all-namespaces", []string{"-n", ""}},
+			{"a pod of all namespaces", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"web", "-A", "--yes"}},
+			{"a namespace and all of them", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"-n", "shop", "-A", "--yes"}},
+			{"every pod without a yes", "--all-namespaces needs --yes where nobody can be asked", []string{"-A"}},
+			{"two pods", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + cmdtest.Types, []string{"a", "b"}},
+			{"three pods", "name one thing: a POD, TYPE/NAME or TYPE NAME", []string{"a", "b", "c"}},
+			{"a workload without a name", "the name of the deployment is empty", []string{"deployment/"}},
+		} {
+			t.Run(verb+" "+tc.name, func(t *testing.T) {
+				code, stdout, stderr := program.Shell(t.Context(), append([]string{verb, "--server", address}, tc.args...)...)
+				want := "error: " + tc.want + "\nsee \"resizectl " + verb + " --help\"\n"
+				if code != command.ExitError || stdout != "" || stderr != want {
+					t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+				}
+			})
+		}
+	}
+	for _, verb := range []string{"restore", "pause"} {
+		for _, ttl := range []string{"0", "-1h", "1ms"} {
+			if code, _, stderr := program.Shell(t.Context(), verb, "web", "--for", ttl, "--server", address); code != command.ExitError || !strings.Contains(stderr, "is less than a second; leave it out for no end") {
+				t.Errorf("%s --for %s: exit %d, %s", verb, ttl, code, stderr)
+			}
+		}
+	}
+	if written := server.Written(); len(written) > 0 {
+		t.Errorf("the server was asked for %v", written)
+	}
+}
+
+// --dry-run is the same everywhere, and takes what it took when it was a switch.
+func TestDryRuns(t *testing.T) {
+	server := &cmdtest.Server{}
+	address := cmdtest.Serve(t, server)
+	for flag, dry := range map[string]bool{
+		"--dry-run": true, "--dry-run=server": true, "--dry-run=true": true, "--dry-run=none": false, "--dry-run=false": false,
+	} {
+		code, _, stderr := program.Shell(t.Context(), "pause", "web", flag, "--server", address)
+		if asked := server.LastRequest().(*workloadresizerv1.PauseRequest); code != command.ExitOK || asked.GetValidateOnly() != dry {
+			t.Errorf("%s: exit %d, %s, a dry run: %v", flag, code, stderr, asked.GetValidateOnly())
+		}
+	}
+}
+
+func TestHoldsOfANamespace(t *testing.T) {
+	server := &cmdtest.Server{}
+	address := cmdtest.Serve(t, server)
+	for _, tc := range []struct {
+		args                   []string
+		namespace, wantsStderr string
+	}{
+		{nil, "", "nothing is restored or paused\n"},
+		{[]string{"-A"}, "", "nothing is restored or paused\n"},
+		{[]string{"-n", "shop"}, "shop", "nothing is restored or paused in namespace shop\n"},
+		{[]string{"-n", "shop", "-A"}, "", "nothing is restored or paused\n"},
+	} {
+		code, _, stderr := program.Shell(t.Context(), append([]string{"holds", "--server", address}, tc.args...)...)
+		asked := server.LastRequest().(*workloadresizerv1.ListHoldsRequest)
+		if code != command.ExitOK || asked.GetNamespace() != tc.namespace || stderr != tc.wantsStderr {
+			t.Errorf("%q: exit %d, asked for %q, stderr %q", tc.args, code, asked.GetNamespace(), stderr)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package holds
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type pauseOptions struct {
+	genericiooptions.IOStreams
+	target
+	holdOptions
+	command.Confirmation
+	server *connect.Connection
+	output print.Format
+	dryRun command.DryRun
+}
+
+func newPauseCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
+	o := &pauseOptions{IOStreams: streams, server: server}
+	cmd := &cobra.Command{
+		Use:   "pause " + targetUse,
+		Short: "Leave pods as they are until resumed",
+		Long: `Leave pods as they are until resumed.
+
+Nothing is resized there any more, neither pods that are running nor those that
+come; what was resized stays so. A pause survives restarts of the server and
+holds until "resizectl resume", or as long as --for says. A restore goes before a
+pause: pods that are restored stay so, and are left as they are from the end of
+that on.`,
+		Example: `  # Leave the pods of a namespace as they are for two hours
+  resizectl pause -n shop --for 2h --reason "load test"
+
+  # Leave the pods of a Deployment as they are, those that come too
+  resizectl pause deployment/web -n shop
+
+  # Stop resizing in the whole cluster
+  resizectl pause -A`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			if err := o.validate(cmd); err != nil {
+				return err
+			}
+			if o.allNamespaces && !o.dryRun.On() {
+				if err := o.Ask(cmd, streams, "Stop resizing every pod of the cluster?"); err != nil {
+					return err
+				}
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.addTargetFlags(cmd)
+	o.addHoldFlags(cmd)
+	o.AddYesFlag(cmd, "--all-namespaces")
+	o.dryRun.AddFlag(cmd, "what would be paused")
+	command.AddOutputFlag(cmd, &o.output)
+	return cmd
+}
+
+func (o *pauseOptions) run(ctx context.Context) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		response, err := c.Pause(ctx, &workloadresizerv1.PauseRequest{
+			Scope: o.scope(), Reason: o.reason, Author: command.Author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
+		})
+		if err != nil {
+			return err
+		}
+		did := "is paused"
+		if o.dryRun.On() {
+			did = "would be paused"
+		}
+		if err := printHold(o.Out, o.output, response.GetHold(), did); err != nil {
+			return err
+		}
+		if over := response.GetOverruledBy(); over != nil {
+			if _, err := fmt.Fprintf(o.ErrOut, "these pods are restored, and stay so until that ends: restore of %s\n", print.Scope(over.GetScope())); err != nil {
+				return err
+			}
+		}
+		return warnIfEmpty(o.ErrOut, o.scope(), response.Pods)
+	})
+}

@@ -1,0 +1,154 @@
+package holds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type restoreOptions struct {
+	genericiooptions.IOStreams
+	target
+	holdOptions
+	command.Confirmation
+	server *connect.Connection
+	color  *print.ColorMode
+	output print.Format
+	dryRun command.DryRun
+	wait   bool
+}
+
+func newRestoreCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+	o := &restoreOptions{IOStreams: streams, server: server, color: color}
+	cmd := &cobra.Command{
+		Use:   "restore " + targetUse,
+		Short: "Give pods their original requests and limits back, and keep them so",
+		Long: `Give pods their original requests and limits back, and keep them so.
+
+Pods get what their author asked for, in place, as far as that is known and
+nobody else has set it since, and then lose the annotations of workload-resizer.
+What stays is named, and its pod keeps the annotations. New pods are left alone.
+That survives restarts of the server, and holds until "resizectl resume" or for
+as long as --for says.
+
+The command waits until nothing is left to restore, up to --timeout, and prints
+what became of the pods. Whether it waits or not, the server goes on until they
+are restored. The exit code is
+
+  0  nothing is left to restore
+  1  at least one pod is not restored, and why is on standard error; with
+     --dry-run, at least one pod would be, or could not be
+  2  an error`,
+		Example: `  # What would be restored?
+  resizectl restore -n shop --dry-run
+
+  # Restore a pod
+  resizectl restore web-6d4cf56db6-x2x7p -n shop --reason "too slow since it was resized"
+
+  # Restore the pods of a workload
+  resizectl restore sts/db -n shop
+
+  # Before workload-resizer is taken out of a cluster
+  resizectl restore -A --timeout 10m`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			if err := o.validate(cmd); err != nil {
+				return err
+			}
+			if o.allNamespaces && !o.dryRun.On() {
+				if err := o.Ask(cmd, streams, "Restore every pod of the cluster?"); err != nil {
+					return err
+				}
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.addTargetFlags(cmd)
+	o.addHoldFlags(cmd)
+	o.AddYesFlag(cmd, "--all-namespaces")
+	o.dryRun.AddFlag(cmd, "what would be restored")
+	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until nothing is left to restore, up to --timeout")
+	command.AddOutputFlag(cmd, &o.output)
+	return cmd
+}
+
+func (o *restoreOptions) run(ctx context.Context) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		response, err := c.Restore(ctx, &workloadresizerv1.RestoreRequest{
+			Scope: o.scope(), Reason: o.reason, Author: command.Author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
+		})
+		if err != nil {
+			return err
+		}
+		if err := warnIfEmpty(o.ErrOut, o.scope(), response.Pods); err != nil {
+			return err
+		}
+		switch {
+		case o.dryRun.On():
+			return o.show(ctx, c)
+		case !o.wait:
+			return printHold(o.Out, o.output, response.GetHold(), "is going to be restored")
+		}
+		plans, err := o.await(ctx, c, response.GetHold())
+		switch {
+		case errors.Is(err, errGone):
+			_, err := fmt.Fprintf(o.ErrOut, "%s is gone, so nothing is left to restore\n", print.Scope(o.scope()))
+			return err
+		case err != nil:
+			_, _ = fmt.Fprintf(o.ErrOut, "the server goes on restoring: %s\n", print.Scope(o.scope()))
+			return err
+		}
+		return o.finish(plans, true)
+	})
+}
+
+// show prints what would be restored, and tells if that is anything.
+func (o *restoreOptions) show(ctx context.Context, c *client.Client) error {
+	plans, err := o.preview(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := o.finish(plans, false); err != nil {
+		return err
+	}
+	if plans.left() > 0 {
+		return command.ErrDifferences
+	}
+	return nil
+}
+
+// finish prints what became of the pods, or would, and tells if some are not
+// restored. Those that are yet to be resized count if they should be done.
+func (o *restoreOptions) finish(plans *scopePlans, done bool) error {
+	if err := o.print(plans); err != nil {
+		return err
+	}
+	failed := false
+	for _, plan := range plans.plans {
+		why := unrestored(plan, done)
+		if why == "" {
+			continue
+		}
+		failed = true
+		if _, err := fmt.Fprintf(o.ErrOut, "not restored: %s/%s: %s\n", plan.GetNamespace(), plan.GetPod(), why); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return command.ErrNotRestored
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package holds
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// scopePlans are the plans of all pods that are to be restored.
+type scopePlans struct {
+	plans   []*workloadresizerv1.Plan
+	summary *workloadresizerv1.PlanSummary // nil for a single pod.
+}
+
+// left counts the pods that are yet to be restored: to be resized, or, aligned,
+// to lose their annotations.
+func (p *scopePlans) left() int {
+	n := 0
+	for _, plan := range p.plans {
+		if plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
+			n++
+		}
+	}
+	return n
+}
+
+func (o *restoreOptions) preview(ctx context.Context, c *client.Client) (*scopePlans, error) {
+	if o.Pod() != "" {
+		plan, err := c.PreviewPod(ctx, o.namespace, o.Pod(), client.AsRestored())
+		return &scopePlans{plans: []*workloadresizerv1.Plan{plan}}, err
+	}
+	namespace := o.namespace
+	if o.allNamespaces {
+		namespace = ""
+	}
+	stream := c.PreviewPlans(ctx, namespace, client.AsRestored(), client.OfWorkload(o.Workload()))
+	all := &scopePlans{}
+	for plan, err := range stream.All() {
+		if err != nil {
+			return nil, err
+		}
+		all.plans = append(all.plans, plan)
+	}
+	all.summary = stream.Summary()
+	return all, nil
+}
+
+// pollPause is the least pause between two looks at the plans; it is as long as
+// a look takes if that is longer, so that a large cluster is not asked all the
+// time.
+const pollPause = 250 * time.Millisecond
+
+// errGone tells that the pod to restore was deleted.
+var errGone = errors.New("the pod is gone")
+
+// await looks at the plans until none is left, or the time is up, and returns
+// the last ones. The error may be errGone.
+func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *workloadresizerv1.Hold) (*scopePlans, error) {
+	line := print.NewProgress(o.ErrOut)
+	defer line.Clear()
+	var last *scopePlans
+	for {
+		begin := time.Now()
+		plans, err := o.preview(ctx, c)
+		switch {
+		case err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return last, nil
+		case o.Pod() != "" && status.Code(err) == codes.NotFound:
+			return nil, errGone
+		case err != nil:
+			return nil, err
+		case hold.GetUid() != "" && plans.plans[0].GetUid() != hold.GetUid():
+			return nil, fmt.Errorf("%s was replaced by another of its name, which is not restored: run the command again", print.Scope(hold.GetScope()))
+		case plans.left() == 0:
+			return plans, nil
+		}
+		last = plans
+		line.Show(fmt.Sprintf("restoring: %d of %s left", plans.left(), print.CountOf(int64(len(plans.plans)), "pod")))
+		select {
+		case <-time.After(max(pollPause, time.Since(begin))):
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return last, nil
+			}
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// needless are the reasons of pods that need no restore: they have nothing of ours, are
+// being deleted, or have ended.
+var needless = map[string]bool{
+	"Restored": true, "Terminating": true, "Finished": true,
+}
+
+// unrestored says why a pod is not restored, empty if it is or need not be. done
+// tells that by now it should be.
+func unrestored(plan *workloadresizerv1.Plan, done bool) string {
+	reasons := plan.GetReasons()
+	switch plan.GetDecision() {
+	case workloadresizerv1.Decision_DECISION_ALIGNED, workloadresizerv1.Decision_DECISION_RESIZE:
+		if !done {
+			return ""
+		}
+		why := "it is not done yet"
+		if len(reasons) > 0 {
+			why += ": " + print.Reason(reasons[0])
+		}
+		return why
+	}
+	if len(reasons) == 0 {
+		return "the server says no reason"
+	}
+	if needless[reasons[0].GetCode()] {
+		return ""
+	}
+	texts := make([]string, len(reasons))
+	for i, reason := range reasons {
+		texts[i] = print.Reason(reason)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// print prints the plans as "resizectl plan" does.
+func (o *restoreOptions) print(found *scopePlans) error {
+	if found.summary == nil {
+		return plans.PrintOne(o.Out, o.color.Painter(o.Out), o.output, found.plans[0])
+	}
+	out := bufio.NewWriter(o.Out)
+	printer := plans.NewPrinter(out, o.color.Painter(o.Out), o.output, o.allNamespaces)
+	for _, plan := range found.plans {
+		if err := printer.Plan(plan); err != nil {
+			return err
+		}
+	}
+	if err := printer.Summary(found.summary); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return print.WarnHidden(o.ErrOut, found.summary.GetHiddenNamespaces(), "pods")
+}

@@ -1,0 +1,169 @@
+package holds
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// restored is what becomes of web.
+func restored() *workloadresizerv1.Plan {
+	plan := cmdtest.Web()
+	plan.Decision = workloadresizerv1.Decision_DECISION_SKIP
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod is kept at its originals"}}
+	return plan
+}
+
+// asCreated is a pod that was never resized.
+func asCreated() *workloadresizerv1.Plan {
+	plan := cmdtest.Bare()
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod has what its author asked for"}}
+	return plan
+}
+
+func summaryOf(resize, skip int64) *workloadresizerv1.PlanSummary {
+	return &workloadresizerv1.PlanSummary{Pods: resize + skip, Resize: resize, Skip: skip}
+}
+
+// restoring is a server that needs some looks at the plans to restore web.
+// never does not.
+func restoring(looks int, others ...*workloadresizerv1.Plan) *cmdtest.Server {
+	s := &cmdtest.Server{Plans: append([]*workloadresizerv1.Plan{cmdtest.Web()}, others...), Summary: summaryOf(1, int64(len(others)))}
+	s.Asked = func() {
+		switch s.LastRequest().(type) {
+		case *workloadresizerv1.PreviewPodRequest, *workloadresizerv1.PreviewPlansRequest:
+			if looks--; looks == 0 {
+				s.Plans = append([]*workloadresizerv1.Plan{restored()}, others...)
+				s.Summary = summaryOf(0, int64(1+len(others)))
+			}
+		}
+	}
+	return s
+}
+
+const ever = -1
+
+func TestRestore(t *testing.T) {
+	pod := &workloadresizerv1.HoldScope{Namespace: "default", Pod: cmdtest.Web().GetPod()}
+	for _, tc := range []struct {
+		name   string
+		server *cmdtest.Server
+		args   []string
+		golden string
+		stderr string
+		code   int
+		asked  *workloadresizerv1.RestoreRequest
+	}{
+		{"a pod, until it is done", restoring(2), []string{cmdtest.Web().GetPod()},
+			"restore-pod.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod}},
+		{"a namespace, until it is done", restoring(3, asCreated()), []string{"-n", "default", "--reason", "too slow"},
+			"restore-namespace.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default"}, Reason: "too slow"}},
+		{"every pod, for a time", restoring(1), []string{"-A", "--yes", "--for", "1h", "-o", "json"},
+			"restore-all.json", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Ttl: durationpb.New(time.Hour)}},
+		{"what cannot be restored is listed", restoring(1, asCreated(), cmdtest.Unsteady()), []string{"-A", "--yes"},
+			"restore-veto.table", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything}},
+		{"what is not done in time is listed", restoring(ever), []string{cmdtest.Web().GetPod(), "--timeout", "2s"},
+			"restore-late.table", "not restored: default/web-6d4cf56db6-x2x7p: it is not done yet: BoundsClamped: the cpu request of proxy is 50m, the least that is configured, instead of 48m\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: pod}},
+		{"without waiting", restoring(ever), []string{cmdtest.Web().GetPod(), "--wait=false", "--for", "1h"},
+			"restore-no-wait.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod, Ttl: durationpb.New(time.Hour)}},
+		{"a dry run shows what would be restored", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
+			"restore-dry-run.table", "", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
+		{"a dry run of what is restored", restoring(1, asCreated()), []string{"-A", "--dry-run"},
+			"restore-dry-run-none.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
+		{"a dry run lists what cannot be restored", restoring(ever, cmdtest.Unsteady()), []string{"-A", "--dry-run", "-o", "yaml"},
+			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"restore", "--server", cmdtest.Serve(t, tc.server)}, tc.args...)...)
+			if code != tc.code || stderr != tc.stderr {
+				t.Errorf("exit %d, want %d; stderr %q, want %q", code, tc.code, stderr, tc.stderr)
+			}
+			tc.asked.Author = command.Author()
+			if diff := cmp.Diff([]proto.Message{tc.asked}, tc.server.Written(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			switch preview := tc.server.LastRequest().(type) {
+			case interface{ GetRestore() bool }:
+				if !preview.GetRestore() {
+					t.Errorf("looked at %v", preview)
+				}
+			case *workloadresizerv1.RestoreRequest:
+				if tc.name != "without waiting" {
+					t.Error("did not look at the plans")
+				}
+			}
+			cmdtest.Golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+// Only the pods that were named are waited for.
+func TestRestoreOfAWorkload(t *testing.T) {
+	server := restoring(1)
+	code, _, stderr := program.Shell(t.Context(), "restore", "deploy/web", "-n", "shop", "--server", cmdtest.Serve(t, server))
+	if code != command.ExitOK || stderr != "" {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
+	stored := []proto.Message{&workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: web}, Author: command.Author()}}
+	if diff := cmp.Diff(stored, server.Written(), protocmp.Transform()); diff != "" {
+		t.Errorf("restored something else (-want +got):\n%s", diff)
+	}
+	looked := proto.Message(&workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Workload: web, Restore: true})
+	if diff := cmp.Diff(looked, server.LastRequest(), protocmp.Transform()); diff != "" {
+		t.Errorf("looked at something else (-want +got):\n%s", diff)
+	}
+}
+
+// Another pod of the name is not the one that was to be restored.
+func TestRestoreOfAPodThatIsReplaced(t *testing.T) {
+	other := cmdtest.Web()
+	other.Uid = "another"
+	code, stdout, stderr := program.Shell(t.Context(), "restore", other.GetPod(), "--server", cmdtest.Serve(t, &cmdtest.Server{Plans: []*workloadresizerv1.Plan{other}}))
+	if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "error: pod default/"+other.GetPod()+" was replaced by another of its name") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+// What is gone needs no restoring.
+func TestRestoreOfAPodThatIsDeletedMeanwhile(t *testing.T) {
+	for _, looks := range []int{1, 2} {
+		server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Web()}}
+		server.Asked = func() {
+			if _, ok := server.LastRequest().(*workloadresizerv1.PreviewPodRequest); ok {
+				if looks--; looks == 0 {
+					server.Plans = nil
+				}
+			}
+		}
+		code, stdout, stderr := program.Shell(t.Context(), "restore", cmdtest.Web().GetPod(), "--server", cmdtest.Serve(t, server))
+		if code != command.ExitOK || stdout != "" || stderr != "pod default/"+cmdtest.Web().GetPod()+" is gone, so nothing is left to restore\n" {
+			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		}
+	}
+}
+
+// Whoever stops waiting must not think that the server stops too.
+func TestRestoreThatIsNotWaitedFor(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Web()}, Summary: summaryOf(1, 0)}
+	server.Asked = func() {
+		if _, ok := server.LastRequest().(*workloadresizerv1.PreviewPlansRequest); ok {
+			cancel()
+		}
+	}
+	code, stdout, stderr := program.Shell(ctx, "restore", "-n", "shop", "--server", cmdtest.Serve(t, server))
+	if code != command.ExitInterrupted || stdout != "" || stderr != "the server goes on restoring: namespace shop\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}

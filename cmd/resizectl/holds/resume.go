@@ -1,0 +1,165 @@
+package holds
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type resumeOptions struct {
+	genericiooptions.IOStreams
+	target
+	command.Confirmation
+	server *connect.Connection
+	output print.Format
+	dryRun command.DryRun
+	kind   string
+	nested bool
+	reason string
+}
+
+// kinds are the values of --kind.
+var kinds = map[string]workloadresizerv1.HoldKind{
+	"":        workloadresizerv1.HoldKind_HOLD_KIND_UNSPECIFIED,
+	"restore": workloadresizerv1.HoldKind_HOLD_KIND_RESTORE,
+	"pause":   workloadresizerv1.HoldKind_HOLD_KIND_PAUSE,
+}
+
+func newResumeCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
+	o := &resumeOptions{IOStreams: streams, server: server}
+	cmd := &cobra.Command{
+		Use:   "resume " + targetUse,
+		Short: "Have pods resized again that were restored or paused",
+		Long: `Have pods resized again that were restored or paused.
+
+What ends is the restore and the pause of exactly what is named, or only one of
+them with --kind. What was said of single pods of a workload or namespace goes on,
+and so does what was said of namespaces, workloads and pods with --all-namespaces,
+unless --nested ends that, too. What is only covered by a wider restore or pause
+cannot be resumed by itself.`,
+		Example: `  # Resize a namespace again, but not the pods in it that are paused by name
+  resizectl resume -n shop
+
+  # Resize the pods of a workload again
+  resizectl resume deploy/web -n shop
+
+  # End only the restore of a namespace; a pause of it goes on
+  resizectl resume -n shop --kind restore
+
+  # What would end, if everything did?
+  resizectl resume -A --nested --dry-run`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			if _, ok := kinds[o.kind]; !ok || cmd.Flags().Changed("kind") && o.kind == "" {
+				return command.UsageErrorf(cmd, "--kind must be restore or pause, not %q", o.kind)
+			}
+			if o.allNamespaces && !o.dryRun.On() {
+				if err := o.Ask(cmd, streams, o.question()); err != nil {
+					return err
+				}
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.addTargetFlags(cmd)
+	o.AddYesFlag(cmd, "--all-namespaces")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the server's log")
+	cmd.Flags().StringVar(&o.kind, "kind", "", "end only this kind: restore or pause")
+	cmd.Flags().BoolVar(&o.nested, "nested", false, "end what was said of namespaces, workloads and pods inside, too")
+	command.CompleteFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause"}, cobra.ShellCompDirectiveNoFileComp))
+	o.dryRun.AddFlag(cmd, "what would end")
+	command.AddOutputFlag(cmd, &o.output)
+	return cmd
+}
+
+// question asks for what --all-namespaces does.
+func (o *resumeOptions) question() string {
+	what := "the restore and the pause of the whole cluster"
+	if o.kind != "" {
+		what = "the " + o.kind + " of the whole cluster"
+	}
+	if o.nested {
+		what += ", and those of every namespace, workload and pod"
+	}
+	return "End " + what + ", and resize pods again?"
+}
+
+func (o *resumeOptions) run(ctx context.Context) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		response, err := c.Resume(ctx, &workloadresizerv1.ResumeRequest{
+			Scope: o.scope(), Kind: kinds[o.kind], IncludeNested: o.nested, ValidateOnly: o.dryRun.On(),
+			Reason: o.reason, Author: command.Author(),
+		})
+		if err != nil {
+			return err
+		}
+		if err := o.print(response); err != nil {
+			return err
+		}
+		return o.remark(response)
+	})
+}
+
+// remark says what a person would not expect: what goes on, and what was not
+// there to end.
+func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error {
+	var remarks []string
+	if len(response.GetReleased()) == 0 {
+		what := "restored or paused"
+		switch kinds[o.kind] {
+		case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
+			what = "restored"
+		case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
+			what = "paused"
+		}
+		remarks = append(remarks, "nothing was "+what+": "+print.Scope(o.scope()))
+	}
+	if n := response.GetNested(); n > 0 {
+		remarks = append(remarks, goesOn(n)+" for what is in there; --nested ends that, too")
+	}
+	if wider := response.GetStillHeldBy(); wider != nil {
+		remarks = append(remarks, fmt.Sprintf("these pods are not resized all the same: the %s of %s goes on", print.HoldKind(wider.GetKind()), print.Scope(wider.GetScope())))
+	}
+	for _, remark := range remarks {
+		if _, err := fmt.Fprintln(o.ErrOut, remark); err != nil {
+			return err
+		}
+	}
+	return warnIfEmpty(o.ErrOut, o.scope(), response.Pods)
+}
+
+func goesOn(n int64) string {
+	if n == 1 {
+		return "1 restore or pause goes on"
+	}
+	return fmt.Sprintf("%d restores or pauses go on", n)
+}
+
+func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error {
+	switch o.output {
+	case print.FormatJSON, print.FormatYAML:
+		return print.Document(o.Out, o.output, response)
+	}
+	did := "has ended"
+	if o.dryRun.On() {
+		did = "would end"
+	}
+	for _, hold := range response.GetReleased() {
+		if _, err := fmt.Fprintf(o.Out, "%s of %s %s\n", print.HoldKind(hold.GetKind()), print.Scope(hold.GetScope()), did); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package holds
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	reconcilerhold "github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// Where the server names a command line, it ends exactly the hold that it speaks
+// of.
+func TestTheCommandThatTheServerNames(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		by   reconcilerhold.Hold
+		want *workloadresizerv1.ResumeRequest
+	}{
+		{"a pause of the cluster", reconcilerhold.Hold{Kind: reconcilerhold.Pause},
+			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true}, Kind: kinds["pause"]}},
+		{"a restore of a namespace", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop"}},
+			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}, Kind: kinds["restore"]}},
+		{"a pause of a Deployment", reconcilerhold.Hold{Kind: reconcilerhold.Pause, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Deployment", Name: "web"}}},
+			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}, Kind: kinds["pause"]}},
+		{"a restore of somebody else's kind", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Rollout", Name: "web"}}},
+			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Rollout", Name: "web"}}, Kind: kinds["restore"]}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			covered := &reconcilerhold.CoveredError{Scope: reconcilerhold.Scope{Namespace: "shop", Pod: "web-0"}, By: tc.by}
+			_, quoted, _ := strings.Cut(covered.Error(), `"resizectl `)
+			line, _, named := strings.Cut(quoted, `"`)
+			if !named {
+				t.Fatalf("%q names no command", covered)
+			}
+			server := &cmdtest.Server{}
+			args := append(strings.Fields(line), "--yes", "--server", cmdtest.Serve(t, server))
+			if code, _, stderr := program.Shell(t.Context(), args...); code != command.ExitOK {
+				t.Fatalf("%q: exit %d, %s", args, code, stderr)
+			}
+			tc.want.Author = command.Author()
+			if diff := cmp.Diff(tc.want, server.LastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("%q ends something else (-want +got):\n%s", line, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+package plans
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// plansJSON writes {"plans": [...], "summary": {...}} a plan at a time: the
+// plans of a large cluster are not held in memory. If the stream breaks off,
+// the document does too, so that no parser takes it for the whole answer.
+type plansJSON struct {
+	w     io.Writer
+	plans int
+}
+
+func (p *plansJSON) Plan(plan *workloadresizerv1.Plan) error {
+	lead := ",\n    "
+	if p.plans == 0 {
+		lead = "{\n  \"plans\": [\n    "
+	}
+	p.plans++
+	out, err := print.JSON(plan, "    ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.w, "%s%s", lead, out)
+	return err
+}
+
+func (p *plansJSON) Summary(s *workloadresizerv1.PlanSummary) error {
+	lead := "\n  ],\n"
+	if p.plans == 0 {
+		lead = "{\n  \"plans\": [],\n"
+	}
+	out, err := print.JSON(s, "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.w, "%s  \"summary\": %s\n}\n", lead, out)
+	return err
+}
+
+// plansYAML writes what plansJSON writes as YAML. YAML that breaks off is still
+// YAML: it has no summary then, and the exit code says so.
+type plansYAML struct {
+	w     io.Writer
+	plans int
+}
+
+func (p *plansYAML) Plan(plan *workloadresizerv1.Plan) error {
+	lead := ""
+	if p.plans == 0 {
+		lead = "plans:\n"
+	}
+	p.plans++
+	out, err := print.YAML(plan)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.w, "%s- %s", lead, indentAfterFirst(out))
+	return err
+}
+
+func (p *plansYAML) Summary(s *workloadresizerv1.PlanSummary) error {
+	lead := ""
+	if p.plans == 0 {
+		lead = "plans: []\n"
+	}
+	out, err := print.YAML(s)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.w, "%ssummary:\n  %s", lead, indentAfterFirst(out))
+	return err
+}
+
+// indentAfterFirst moves every line but the first in by two. Empty lines, which
+// only a text over several lines has, mean the same without.
+func indentAfterFirst(yaml []byte) []byte {
+	lines := bytes.SplitAfter(yaml, []byte("\n"))
+	for i, line := range lines {
+		if i > 0 && len(bytes.TrimSpace(line)) > 0 {
+			lines[i] = append([]byte("  "), line...)
+		}
+	}
+	return bytes.Join(lines, nil)
+}

@@ -1,0 +1,107 @@
+package plans
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func (f *facts) holdsStep() string {
+	if f.holdsErr != nil {
+		return "Holds: what is restored or paused cannot be told: " + whyUnknown(f.holdsErr)
+	}
+	var told []string
+	for _, hold := range f.holds {
+		told = append(told, holdText(hold))
+	}
+	if len(told) == 0 {
+		return "Holds: the pod is neither restored nor paused."
+	}
+	return "Holds: " + strings.Join(told, "; ") + "."
+}
+
+// holdText is "pause of namespace shop since …, by ann: moving".
+func holdText(hold *workloadresizerv1.Hold) string {
+	text := fmt.Sprintf("%s of %s since %s", print.HoldKind(hold.GetKind()), heldText(hold.GetScope()), print.Timestamp(hold.GetCreateTime()))
+	if hold.GetExpireTime() != nil {
+		text += " until " + print.Timestamp(hold.GetExpireTime())
+	}
+	if hold.GetAuthor() != "" {
+		text += ", by " + print.OneLine(hold.GetAuthor())
+	}
+	if hold.GetReason() != "" {
+		text += ": " + print.OneLine(hold.GetReason())
+	}
+	return text
+}
+
+func heldText(scope *workloadresizerv1.HoldScope) string {
+	if scope.GetWorkload() != nil {
+		return print.WorkloadName(scope.GetWorkload())
+	}
+	return print.Scope(scope)
+}
+
+func (f *facts) doneStep(p print.Painter) string {
+	switch {
+	case f.resizeErr != nil:
+		return "Done: what was done to the pod cannot be told: " + whyUnknown(f.resizeErr)
+	case f.resize == nil && f.because("Restored"):
+		return "Done: nothing of workload-resizer is on the pod."
+	case f.resize == nil:
+		return "Done: the pod was not sized yet."
+	}
+	state := resizes.State(f.resize.GetState())
+	did := fmt.Sprintf("the pod was sized for %s at %s", print.OneLine(f.resize.GetNodeType()), print.Timestamp(f.resize.GetApplyTime()))
+	if resizes.Partly(f.resize) {
+		did = "the pod is partly sized, and the rest " + resizes.RestText(f.plan)
+	}
+	text := fmt.Sprintf("Done: %s; the node's state: %s", did, p.Paint(state.Style, state.Text))
+	if f.resize.GetMessage() != "" {
+		text += ": " + print.OneLine(f.resize.GetMessage())
+	}
+	return text + "."
+}
+
+func (f *facts) nowStep(p print.Painter) string {
+	switch f.plan.GetDecision() {
+	case workloadresizerv1.Decision_DECISION_RESIZE:
+		return "Now: the pod is going to be resized: " + strings.Join(f.changes(p), ", ") + "."
+	case workloadresizerv1.Decision_DECISION_ALIGNED:
+		if f.resize != nil && f.resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
+			return "Now: nothing is written, the pod asks for what it should have; it is for the node to carry that out."
+		}
+		return "Now: nothing, the pod has what it should have."
+	case workloadresizerv1.Decision_DECISION_SKIP:
+		if reasons := f.plan.GetReasons(); len(reasons) > 0 {
+			return "Now: nothing, the pod is left alone for " + print.OneLine(reasons[0].GetCode()) + "."
+		}
+		return "Now: nothing, the pod is left alone."
+	}
+	return "Now: " + print.Decision(f.plan.GetDecision()) + "."
+}
+
+// changes are what would be written, e.g. "app cpu 1 → 800m".
+func (f *facts) changes(p print.Painter) []string {
+	var told []string
+	for _, c := range f.plan.GetContainers() {
+		for _, name := range []string{"cpu", "memory"} {
+			for _, of := range []struct {
+				what     string
+				from, to map[string]string
+			}{
+				{name, c.GetCurrent().GetRequests(), c.GetDesired().GetRequests()},
+				{name + " limit", c.GetCurrent().GetLimits(), c.GetDesired().GetLimits()},
+			} {
+				if of.from[name] != of.to[name] {
+					cell := print.Change(of.from[name], of.to[name])
+					told = append(told, print.OneLine(c.GetName())+" "+of.what+" "+p.Paint(cell.Style, cell.Text))
+				}
+			}
+		}
+	}
+	return told
+}

@@ -1,0 +1,107 @@
+package plans
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// printSteps prints the explanation, a numbered line per step.
+func printSteps(w io.Writer, p print.Painter, f *facts) error {
+	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep(), f.factorStep()}
+	for _, container := range f.plan.GetContainers() {
+		steps = append(steps, f.containerStep(p, container))
+	}
+	steps = append(steps, f.objectionsStep())
+	if remedies := f.remediesStep(); remedies != "" {
+		steps = append(steps, remedies)
+	}
+	steps = append(steps, f.holdsStep(), f.doneStep(p), f.nowStep(p))
+	for i, step := range steps {
+		if _, err := fmt.Fprintf(w, "%2d. %s\n", i+1, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *facts) nodeStep() string {
+	name := print.OneLine(f.plan.GetNamespace() + "/" + f.plan.GetPod())
+	node, nodeType := print.OneLine(f.plan.GetNode()), print.OneLine(f.plan.GetNodeType())
+	switch {
+	case node == "":
+		return fmt.Sprintf("Node: %s has no node yet.", name)
+	case nodeType == "":
+		return fmt.Sprintf("Node: %s runs on %s, whose type is not known.", name, node)
+	}
+	return fmt.Sprintf("Node: %s runs on %s, which is of type %s by its label %s.", name, node, nodeType, print.OneLine(f.plan.GetNodeTypeLabel()))
+}
+
+func (f *facts) ruleStep() string {
+	if rule := f.plan.GetRule(); rule != "" {
+		return fmt.Sprintf("Rule: %s holds for the pod.", print.OneLine(rule))
+	}
+	return "Rule: none matches the pod, so what is configured for all pods holds."
+}
+
+func (f *facts) baselineStep() string {
+	if f.plan.GetBaselineNodeType() == "" {
+		return "Baseline: which node type its requests are written for is not known."
+	}
+	return fmt.Sprintf("Baseline: its requests are written for %s.", print.OneLine(f.plan.GetBaselineNodeType()))
+}
+
+func (f *facts) ratioStep() string {
+	nodeType := print.OneLine(f.plan.GetNodeType())
+	switch {
+	case f.ratiosErr != nil:
+		return "Ratio: where it comes from cannot be told: " + whyUnknown(f.ratiosErr)
+	case nodeType == "":
+		return "Ratio: there is none without a node type."
+	case f.ratio == nil:
+		return fmt.Sprintf("Ratio: no source has one for %s.", nodeType)
+	}
+	text := fmt.Sprintf("Ratio: %s has cpu %s and memory %s, by %s.", nodeType, print.Perf(f.ratio.GetCpuPerf()), print.Perf(f.ratio.GetMemoryPerf()), print.Provenance(f.ratio.GetProvenance()))
+	if end := f.ratio.GetExpireTime(); end != nil {
+		text += " That ends at " + print.Timestamp(end) + "."
+	}
+	for i, other := range f.ratio.GetCandidates() {
+		if i > 0 {
+			text += fmt.Sprintf(" Instead, cpu %s and memory %s are said by %s.", print.Perf(other.GetCpuPerf()), print.Perf(other.GetMemoryPerf()), print.Provenance(other.GetProvenance()))
+		}
+	}
+	if f.otherRevision {
+		text += " The ratios were changed since the plan was made: ask again."
+	}
+	return text
+}
+
+func (f *facts) factorStep() string {
+	cpu, memory := f.plan.GetCpuFactor(), f.plan.GetMemoryFactor()
+	if cpu == 0 && memory == 0 {
+		return "Factor: there is none without a ratio."
+	}
+	if f.ratio == nil || f.baseline == nil || f.otherRevision {
+		return fmt.Sprintf("Factor: cpu %s, memory %s.", print.Factor(cpu), print.Factor(memory))
+	}
+	return fmt.Sprintf("Factor: baseline / node: cpu %s / %s = %s, memory %s / %s = %s.",
+		print.Perf(f.baseline.GetCpuPerf()), print.Perf(f.ratio.GetCpuPerf()), print.Factor(cpu),
+		print.Perf(f.baseline.GetMemoryPerf()), print.Perf(f.ratio.GetMemoryPerf()), print.Factor(memory))
+}
+
+func (f *facts) objectionsStep() string {
+	var told []string
+	for _, reason := range f.plan.GetReasons() {
+		told = append(told, print.Reason(reason))
+	}
+	if len(told) == 0 {
+		return "Reasons: nothing speaks against it."
+	}
+	return "Reasons: " + strings.Join(told, "; ") + "."
+}
+
+// whyUnknown is an error of one question, for the end of its step.
+func whyUnknown(err error) string { return print.OneLine(connect.MessageOf(err)) + "." }

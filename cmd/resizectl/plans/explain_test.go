@@ -1,0 +1,193 @@
+package plans
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// explained is a server with a pod of the fixtures, ratios that others contradict,
+// and nothing else.
+func explained(plan *workloadresizerv1.Plan) *cmdtest.Server {
+	server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{plan}, Ratios: cmdtest.Ratios()}
+	n4 := server.Ratios.GetRatios()[2]
+	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", Reason: "the encoder is slower", UpdateTime: timestamppb.New(cmdtest.Since)}
+	n4.ExpireTime = timestamppb.New(cmdtest.Since.Add(24 * time.Hour))
+	n4.Candidates = []*workloadresizerv1.RatioCandidate{
+		{CpuPerf: 1.25, MemoryPerf: 1, Provenance: n4.GetProvenance()},
+		{CpuPerf: 1.08, MemoryPerf: 1, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}},
+	}
+	return server
+}
+
+func hold(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope) *workloadresizerv1.Hold {
+	return cmdtest.Stored(kind, scope, "moving", nil)
+}
+
+func TestExplain(t *testing.T) {
+	const pause, restore = workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
+	inShop := func(s *workloadresizerv1.HoldScope) *workloadresizerv1.HoldScope { s.Namespace = "shop"; return s }
+	resize := func() (*cmdtest.Server, string) { return explained(cmdtest.Web()), "web-6d4cf56db6-x2x7p" }
+
+	for _, tc := range []struct {
+		golden string
+		server func() (server *cmdtest.Server, pod string)
+		args   []string
+	}{
+		{"explain-resize.table", resize, nil},
+		{"explain-resize.table", resize, []string{"-o", "wide"}},
+		{"explain-resize.color", resize, []string{"--color=always"}},
+		{"explain-resize.json", resize, []string{"-o", "json"}},
+		{"explain-resize.yaml", resize, []string{"-o", "yaml"}},
+		{"explain-aligned.table", func() (*cmdtest.Server, string) {
+			s := explained(cmdtest.Aligned())
+			s.Resizing.Resizes = cmdtest.Resizes()[1:2]
+			s.Resizing.Resizes[0].Pod = "api-0"
+			return s, "api-0"
+		}, nil},
+		{"explain-aligned.json", func() (*cmdtest.Server, string) {
+			s := explained(cmdtest.Aligned())
+			s.Resizing.Resizes = cmdtest.Resizes()[:1]
+			s.Holds = []*workloadresizerv1.Hold{hold(pause, &workloadresizerv1.HoldScope{AllNamespaces: true})}
+			return s, "api-0"
+		}, []string{"-o", "json"}},
+		{"explain-skip.table", func() (*cmdtest.Server, string) { return explained(cmdtest.Bare()), "bare" }, nil},
+		{"explain-unknown.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.Bare()
+			plan.NodeType, plan.NodeTypeLabel, plan.BaselineNodeType = "t2d", "cloud.google.com/machine-family", "n2d"
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "UnknownNodeType", Message: "node node-1 is of type \"t2d\", which has no ratio"}}
+			plan.Containers = cmdtest.Aligned().GetContainers()
+			return explained(plan), "bare"
+		}, nil},
+		{"explain-unscheduled.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.Bare()
+			plan.Node, plan.Reasons = "", []*workloadresizerv1.PlanReason{{Code: "NotScheduled"}}
+			return explained(plan), "bare"
+		}, nil},
+		{"explain-kept.table", func() (*cmdtest.Server, string) {
+			// What is held back stays, and what nobody asked for is not sized.
+			plan := cmdtest.Aligned()
+			kept := cmdtest.Resources("1", "1Gi", "2", "")
+			plan.Containers = []*workloadresizerv1.ContainerPlan{
+				{Name: "app", Original: kept, Current: kept, Desired: kept},
+				{Name: "proxy", Sidecar: true},
+			}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "RestartRequired", Message: "container app: cpu stays, its resizePolicy is RestartContainer"}}
+			s := explained(plan)
+			s.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
+			return s, "api-0"
+		}, nil},
+		{"explain-external.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
+			has := cmdtest.Resources("400m", "300Mi", "400m", "300Mi")
+			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: cmdtest.Resources("500m", "256Mi", "500m", "256Mi"), Current: has, Desired: has}}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "ExternallyResized", Message: "container api: memory stays as ann set it"}}
+			return explained(plan), "api-0"
+		}, nil},
+		{"explain-part.table", func() (*cmdtest.Server, string) {
+			// One resource is sized, one is left; the pod is not said to be sized for a type.
+			plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
+			plan.MemoryFactor = 2
+			has := cmdtest.Resources("800m", "2Gi", "1600m", "3Gi")
+			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: cmdtest.Resources("1", "2Gi", "2", "3Gi"), Current: has, Desired: has}}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "LimitRangeViolation", Message: "LimitRange most: container api: maximum memory usage per Container is 3Gi, but limit is 6Gi"}}
+			s := explained(plan)
+			s.Ratios.GetRatios()[2].MemoryPerf = 0.5
+			s.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.PartlySized("default", "api-0")}
+			return s, "api-0"
+		}, nil},
+		{"explain-rule.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.Unsteady()
+			plan.Rule, plan.BaselineNodeType, plan.CpuFactor = "overrides[0] (critical)", "c3", 1.04
+			s := explained(plan)
+			s.Ratios.Revision = "5c20"
+			s.Ratios.Rules = []*workloadresizerv1.RatioRule{{
+				Name: plan.GetRule(), BaselineNodeType: "c3", Ratios: s.Ratios.GetRatios(),
+				Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Max: "800m"}},
+			}}
+			return s, "cart-0"
+		}, nil},
+		{"explain-held.table", func() (*cmdtest.Server, string) {
+			// Of all holds only those of the cluster, its namespace, its workload and
+			// itself are the pod's.
+			plan := cmdtest.Unsteady()
+			plan.Containers[0].Desired = plan.Containers[0].Original
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod has what its author asked for, and is kept so"}}
+			s := explained(plan)
+			workload := &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}
+			s.Holds = []*workloadresizerv1.Hold{
+				hold(pause, &workloadresizerv1.HoldScope{AllNamespaces: true}),
+				hold(pause, &workloadresizerv1.HoldScope{Namespace: "default"}),
+				hold(restore, inShop(&workloadresizerv1.HoldScope{})),
+				hold(pause, inShop(&workloadresizerv1.HoldScope{Pod: "cart-0"})),
+				hold(pause, inShop(&workloadresizerv1.HoldScope{Pod: "cart-1"})),
+				hold(pause, inShop(&workloadresizerv1.HoldScope{Workload: workload})),
+				hold(pause, inShop(&workloadresizerv1.HoldScope{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}})),
+			}
+			s.Resizing.Plans = func(req *workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+				pods := int64(0)
+				if req.GetNamespace() == "shop" && req.GetPod() == "cart-0" && req.GetWorkload().GetName() == "cart" {
+					pods = 1
+				}
+				return []*workloadresizerv1.PreviewPlansResponse{cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: pods})}
+			}
+			return s, "cart-0"
+		}, []string{"-n", "shop"}},
+		{"explain-refused.table", func() (*cmdtest.Server, string) { return refusing(t), "web-6d4cf56db6-x2x7p" }, nil},
+		{"explain-refused.json", func() (*cmdtest.Server, string) { return refusing(t), "web-6d4cf56db6-x2x7p" }, []string{"-o", "json"}},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			server, pod := tc.server()
+			if server.Resizing.Refused == nil && server.Resizing.Resizes == nil {
+				server.Resizing.Refused = map[string]error{"GetResize": cmdtest.WithReason(t, codes.NotFound, "NOT_RESIZED", "the pod was not sized")}
+			}
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"explain", pod, "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			if code != command.ExitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			cmdtest.Golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+// refusing is a server that tells the caller nothing but the plan.
+func refusing(t *testing.T) *cmdtest.Server {
+	t.Helper()
+	server := explained(cmdtest.Web())
+	server.Resizing.Refused = map[string]error{
+		"ListRatios": cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not list ratios"),
+		"GetResize":  cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get resizes"),
+		"ListHolds":  cmdtest.WithReason(t, codes.Unavailable, "HOLDS_NOT_READY", "the holds are not read yet"),
+	}
+	return server
+}
+
+func TestExplainOfNoPod(t *testing.T) {
+	address := cmdtest.Serve(t, cmdtest.Cluster())
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"that is not there", "there is no pod default/gone\n", []string{"gone"}},
+		{"but a workload", "deploy/web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy/web"}},
+		{"without a name", "the name of the pod is empty\nsee \"resizectl explain --help\"\n", []string{""}},
+		{"of no namespace", "the namespace is empty; leave --namespace out for the namespace default\nsee \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
+		{"but a workload in two words", "deploy web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy", "web"}},
+		{"but two", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"resizectl explain --help\"\n", []string{"a", "b"}},
+		{"that is not there, in two words", "there is no pod default/gone\n", []string{"pod", "gone"}},
+		{"not named at all", "name the pod: resizectl explain POD\nsee \"resizectl explain --help\"\n", nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"explain", "--server", address}, tc.args...)...)
+			if code != command.ExitError || stdout != "" || stderr != "error: "+tc.want {
+				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package plans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// manifestSource is the manifest to plan, and with what configuration.
+type manifestSource struct {
+	files  []string
+	config string
+}
+
+func (m *manifestSource) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&m.files, "filename", "f", nil, "manifest to plan instead of pods of the cluster: a file, a directory, or - for standard input; can be given several times")
+	cmd.Flags().StringVar(&m.config, "config", "", "config.yaml to plan the manifest with, on this machine, instead of asking a server")
+}
+
+func (m *manifestSource) named() bool { return len(m.files) > 0 }
+
+// validate refuses what chooses among the pods of a cluster.
+func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
+	if hasArgs {
+		return command.UsageErrorf(cmd, "name pods or a manifest (-f), not both")
+	}
+	if slices.Contains(m.files, "") {
+		return command.UsageErrorf(cmd, "the name of the manifest is empty")
+	}
+	if n := slices.Index(m.files, "-"); n >= 0 && slices.Contains(m.files[n+1:], "-") {
+		return command.UsageErrorf(cmd, "standard input (-f -) can be read only once")
+	}
+	for _, flag := range []string{"namespace", "all-namespaces", "selector", "node", "server-side-preview", "what-if-node-type"} {
+		if cmd.Flags().Changed(flag) {
+			return command.UsageErrorf(cmd, "--%s is about pods of the cluster, and those of -f need not be there", flag)
+		}
+	}
+	if cmd.Flags().Changed("config") && m.config == "" {
+		return command.UsageErrorf(cmd, "--config is empty; leave it out to ask a server")
+	}
+	if cmd.Flags().Changed("config") && cmd.Flags().Changed("server") {
+		return command.UsageErrorf(cmd, "--config is planned with on this machine, --server is asked: give one of them")
+	}
+	return nil
+}
+
+func (o *planOptions) runManifest(ctx context.Context) error {
+	text, err := o.manifest.read(ctx, o.In)
+	if err != nil {
+		return err
+	}
+	request := &workloadresizerv1.PreviewManifestRequest{Manifest: text, NodeTypes: o.nodeTypes, WhatIf: o.assumed}
+	if o.manifest.config == "" {
+		return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+			return o.previewManifest(ctx, c.Plans(), request)
+		})
+	}
+	plans, stop, err := offline(ctx, o.manifest.config)
+	if err != nil {
+		return err
+	}
+	err = o.previewManifest(ctx, plans, request)
+	if stopErr := stop(); err == nil {
+		return stopErr
+	}
+	if errors.Is(err, command.ErrDifferences) {
+		return err
+	}
+	return errors.New(connect.RefusedBecause(err))
+}
+
+func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizerv1.PlanServiceClient, request *workloadresizerv1.PreviewManifestRequest) error {
+	response, err := plans.PreviewManifest(ctx, request)
+	if err != nil {
+		return err
+	}
+	if err := o.printManifest(response); err != nil {
+		return err
+	}
+	for _, object := range response.GetObjects() {
+		for _, plan := range object.GetPlans() {
+			if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
+				return command.ErrDifferences
+			}
+		}
+	}
+	return nil
+}
+
+// printManifest prints the plans, and on standard error what else there is to say
+// of the manifest.
+func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestResponse) error {
+	if o.output.IsDocument() {
+		return print.Document(o.Out, o.output, response)
+	}
+	if o.output == print.FormatName {
+		return print.Names(o.Out, manifestName, response.GetObjects()...)
+	}
+	paint := o.color.Painter(o.Out)
+	if err := print.Table(o.Out, paint, o.output == print.FormatWide, manifestTable(response)); err != nil {
+		return err
+	}
+	if err := printManifestTotals(o.Out, paint, response); err != nil {
+		return err
+	}
+	var notes strings.Builder
+	for _, object := range response.GetObjects() {
+		for _, warning := range object.GetWarnings() {
+			fmt.Fprintf(&notes, "warning: %s: %s\n", objectName(object), print.OneLine(warning))
+		}
+	}
+	if others := response.GetPassedOver(); len(others) > 0 {
+		fmt.Fprintf(&notes, "makes no pods: %s\n", print.OneLine(strings.Join(others, ", ")))
+	}
+	_, err := fmt.Fprint(o.ErrOut, notes.String())
+	return err
+}

@@ -1,0 +1,54 @@
+package plans
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestManifestsAreJoined(t *testing.T) {
+	dir, empty := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"b.yml": "kind: B", "a.yaml": "kind: A", "c.json": `{"kind": "C"}`, "README.md": "no"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "more.yaml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	one := cmdtest.File(t, "one", []byte("kind: One"))
+	for _, tc := range []struct {
+		name, want, stderr string
+		files              []string
+	}{
+		{"files, in the order in which they are named", "kind: One\n---\nkind: B", "", []string{one, filepath.Join(dir, "b.yml")}},
+		{"a directory, by name", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}", "", []string{dir}},
+		{"a directory, standard input and a file", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}\n---\nkind: In\n---\nkind: One", "", []string{dir, "-", one}},
+		{"a directory without manifests", "", "error: read the manifests: there is none in " + empty + ", such as *.yaml, *.yml or *.json\n", []string{one, empty}},
+		{"one file that is not there", "", "error: read the manifest: stat nowhere: no such file or directory\n", []string{one, "nowhere"}},
+		{"standard input twice", "", "error: standard input (-f -) can be read only once\nsee \"resizectl plan --help\"\n", []string{"-", one, "-"}},
+		{"a file without a name", "", "error: the name of the manifest is empty\nsee \"resizectl plan --help\"\n", []string{""}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := &cmdtest.Server{}
+			server.Resizing.Manifest = &workloadresizerv1.PreviewManifestResponse{}
+			args := []string{"plan", "--server", cmdtest.Serve(t, server)}
+			for _, file := range tc.files {
+				args = append(args, "-f", file)
+			}
+			var out, errOut bytes.Buffer
+			program(t.Context(), genericiooptions.IOStreams{In: strings.NewReader("kind: In"), Out: &out, ErrOut: &errOut}, args)
+			asked, _ := server.LastRequest().(*workloadresizerv1.PreviewManifestRequest)
+			if asked.GetManifest() != tc.want || errOut.String() != tc.stderr {
+				t.Errorf("asked for %q, want %q; stderr %q, want %q", asked.GetManifest(), tc.want, &errOut, tc.stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package plans
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestPlan(t *testing.T) {
+	server := cmdtest.Cluster()
+	address := cmdtest.Serve(t, server)
+	ofPod := func(namespace, pod string) proto.Message {
+		return &workloadresizerv1.PreviewPodRequest{Namespace: namespace, Pod: pod}
+	}
+	of := func(namespace string) proto.Message {
+		return &workloadresizerv1.PreviewPlansRequest{Namespace: namespace}
+	}
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  proto.Message
+		code   int
+	}{
+		{"plan-resize.table", []string{"web-6d4cf56db6-x2x7p"}, ofPod("default", "web-6d4cf56db6-x2x7p"), command.ExitDifferences},
+		{"plan-resize.wide", []string{"web-6d4cf56db6-x2x7p", "-o", "wide"}, ofPod("default", "web-6d4cf56db6-x2x7p"), command.ExitDifferences},
+		{"plan-resize.json", []string{"web-6d4cf56db6-x2x7p", "-o", "json"}, ofPod("default", "web-6d4cf56db6-x2x7p"), command.ExitDifferences},
+		{"plan-resize.yaml", []string{"web-6d4cf56db6-x2x7p", "-o", "yaml"}, ofPod("default", "web-6d4cf56db6-x2x7p"), command.ExitDifferences},
+		{"plan-aligned.table", []string{"api-0"}, ofPod("default", "api-0"), command.ExitOK},
+		{"plan-skip.table", []string{"bare"}, ofPod("default", "bare"), command.ExitOK},
+		{"plan-skip.wide", []string{"-n", "shop", "cart-0", "-o", "wide"}, ofPod("shop", "cart-0"), command.ExitOK},
+		{"plans.table", nil, of("default"), command.ExitDifferences},
+		{"plans.table", []string{"--namespace", "shop"}, of("shop"), command.ExitDifferences},
+		{"plans-all.table", []string{"-A"}, of(""), command.ExitDifferences},
+		{"plans-all.table", []string{"-A", "-n", "shop"}, of(""), command.ExitDifferences},
+		{"plans-all.wide", []string{"-A", "-o", "wide"}, of(""), command.ExitDifferences},
+		{"plans.json", []string{"-A", "-o", "json"}, of(""), command.ExitDifferences},
+		{"plans.yaml", []string{"-A", "-o", "yaml"}, of(""), command.ExitDifferences},
+	} {
+		t.Run(strings.Join(append([]string{"plan"}, tc.args...), " "), func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
+			if code != tc.code || stderr != "" {
+				t.Errorf("exit %d, want %d; stderr %q", code, tc.code, stderr)
+			}
+			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+			cmdtest.Golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestPlanOfNoPods(t *testing.T) {
+	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
+	for _, tc := range []struct {
+		golden, stderr string
+		args           []string
+	}{
+		{"plans-none.table", "no pods found in namespace shop\n", []string{"-n", "shop"}},
+		{"plans-none.table", "no pods found\n", []string{"-A"}},
+		{"plans-none.json", "no pods found\n", []string{"-A", "-o", "json"}},
+		{"plans-none.yaml", "no pods found\n", []string{"-A", "-o", "yaml"}},
+	} {
+		code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
+		if code != command.ExitOK || stderr != tc.stderr {
+			t.Errorf("%q: exit %d, stderr %q; want %q", tc.args, code, stderr, tc.stderr)
+		}
+		cmdtest.Golden(t, tc.golden, stdout)
+	}
+}
+
+// What is written a plan at a time must still be one document, and the same one
+// in both formats.
+func TestPlanDocumentsParse(t *testing.T) {
+	address := cmdtest.Serve(t, cmdtest.Cluster())
+	var fromJSON, fromYAML any
+	_, stdout, _ := program.Shell(t.Context(), "plan", "-A", "-o", "json", "--server", address)
+	if err := json.Unmarshal([]byte(stdout), &fromJSON); err != nil {
+		t.Fatal(err)
+	}
+	_, stdout, _ = program.Shell(t.Context(), "plan", "-A", "-o", "yaml", "--server", address)
+	if err := yaml.Unmarshal([]byte(stdout), &fromYAML); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fromJSON, fromYAML); diff != "" {
+		t.Errorf("the YAML says something else (-json +yaml):\n%s", diff)
+	}
+}
+
+// A script must not take half an answer for a whole one.
+func TestPlanStreamThatBreaksOff(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		server *cmdtest.Server
+		stderr string
+	}{
+		{"without a summary", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}},
+			"broke off after 1 pod, so it is not complete: the stream ended without its summary\nrun the command again\n"},
+		{"with an error", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare(), cmdtest.Aligned()}, Err: cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "the server is shutting down")},
+			"broke off after 2 pods, so it is not complete: the server is shutting down\nrun the command again\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			address := cmdtest.Serve(t, tc.server)
+			for _, output := range print.Formats {
+				code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "-o", output, "--server", address)
+				if want := "error: the answer of " + address + " " + tc.stderr; code != command.ExitError || stderr != want {
+					t.Errorf("-o %s: exit %d, stderr %q; want %q", output, code, stderr, want)
+				}
+				switch output {
+				case "json":
+					if json.Valid([]byte(stdout)) || !strings.Contains(stdout, `"bare"`) {
+						t.Errorf("-o json: want the pods so far, and no end:\n%s", stdout)
+					}
+				case "yaml":
+					if strings.Contains(stdout, "summary:") || !strings.Contains(stdout, "pod: bare") {
+						t.Errorf("-o yaml: want the pods so far, and no summary:\n%s", stdout)
+					}
+				default:
+					if stdout != "" {
+						t.Errorf("-o %s: want no table, got\n%s", output, stdout)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestPlanCanAskTheAPIServerToo(t *testing.T) {
+	server := cmdtest.Cluster()
+	address := cmdtest.Serve(t, server)
+	for _, args := range [][]string{{"plan", "api-0"}, {"plan", "-A"}} {
+		for _, serverSide := range []bool{true, false} {
+			if serverSide {
+				args = append(args, "--server-side-preview")
+			} else {
+				args = args[:2]
+			}
+			program.Shell(t.Context(), append(args, "--server", address)...)
+			if got := server.LastRequest().(interface{ GetServerSide() bool }).GetServerSide(); got != serverSide {
+				t.Errorf("%q asks for %v", args, got)
+			}
+		}
+	}
+}

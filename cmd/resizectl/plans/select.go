@@ -1,0 +1,102 @@
+package plans
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// selection says which pods are planned: those that all of it selects.
+type selection struct {
+	namespace     string
+	allNamespaces bool
+	pod           string
+	workload      *workloadresizerv1.Workload
+	labels        string
+	node          string
+	// nodeTypes is one at most, except for a manifest.
+	nodeTypes []string
+}
+
+func (s *selection) addSelectionFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&s.namespace, "namespace", "n", "default", "namespace of the pods")
+	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods of every namespace, whatever --namespace says")
+	flags.StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
+	flags.StringVar(&s.node, "node", "", "only pods on this node")
+	flags.StringSliceVar(&s.nodeTypes, "node-type", nil, "only pods on nodes of this type; of a manifest, the types to plan for, all if not given")
+}
+
+// complete takes over the arguments, and refuses in particular
+// empty names, which a script passes when a variable is not set: to the server an
+// empty namespace is the whole cluster.
+func (s *selection) complete(cmd *cobra.Command, args []string) error {
+	if s.namespace == "" {
+		return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+	}
+	for _, name := range []string{"selector", "node", "node-type"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
+			return command.UsageErrorf(cmd, "--%s is empty; leave it out for all pods", name)
+		}
+	}
+	named, err := command.ParseObject(cmd, args)
+	if err != nil {
+		return err
+	}
+	if named.Name != "" && s.allNamespaces {
+		return command.UsageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", strings.ToLower(named.Kind))
+	}
+	s.pod, s.workload = named.Pod(), named.Workload()
+	return nil
+}
+
+// validate refuses what would select one pod, or none, in a roundabout way.
+func (s *selection) validate(cmd *cobra.Command) error {
+	switch {
+	case s.pod != "" && (s.labels != "" || s.node != "" || len(s.nodeTypes) > 0):
+		return command.UsageErrorf(cmd, "--selector, --node and --node-type choose among pods, and one is named")
+	case len(s.nodeTypes) > 1:
+		return command.UsageErrorf(cmd, "several types with --node-type are for a manifest (-f); name one")
+	}
+	return nil
+}
+
+// request asks for the plans of all these pods.
+func (s *selection) request() *workloadresizerv1.PreviewPlansRequest {
+	request := &workloadresizerv1.PreviewPlansRequest{
+		Namespace: s.namespace, Workload: s.workload, LabelSelector: s.labels, Node: s.node,
+	}
+	if s.allNamespaces {
+		request.Namespace = ""
+	}
+	if len(s.nodeTypes) > 0 {
+		request.NodeType = s.nodeTypes[0]
+	}
+	return request
+}
+
+// where tells where pods were looked for, for a sentence that ends there; empty for
+// everywhere.
+func (s *selection) where() string {
+	var told []string
+	if !s.allNamespaces {
+		told = append(told, "in namespace "+s.namespace)
+	}
+	if s.workload != nil {
+		told = append(told, "of "+print.WorkloadName(s.workload))
+	}
+	if s.labels != "" {
+		told = append(told, "with labels "+s.labels)
+	}
+	if s.node != "" {
+		told = append(told, "on node "+s.node)
+	}
+	if len(s.nodeTypes) > 0 {
+		told = append(told, "on nodes of type "+s.nodeTypes[0])
+	}
+	return strings.Join(told, " ")
+}

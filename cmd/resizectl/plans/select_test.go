@@ -1,0 +1,141 @@
+package plans
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestPlanAsksForWhatIsSelected(t *testing.T) {
+	server := cmdtest.Cluster()
+	address := cmdtest.Serve(t, server)
+	whatIf := &workloadresizerv1.WhatIf{
+		Ratios: []*workloadresizerv1.Ratio{{NodeType: "n4", CpuPerf: 1.08, MemoryPerf: 1}, {NodeType: "c3", CpuPerf: 1.3}, {NodeType: "t2d", MemoryPerf: 1.1}},
+	}
+	for _, tc := range []struct {
+		name  string
+		args  []string
+		asked proto.Message
+	}{
+		{"the pods of a workload", []string{"deploy/web", "-n", "shop"}, &workloadresizerv1.PreviewPlansRequest{
+			Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}},
+		{"in two words", []string{"statefulset", "db"}, &workloadresizerv1.PreviewPlansRequest{
+			Namespace: "default", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "db"}}},
+		{"a pod with its type", []string{"pod/api-0", "-n", "shop"}, &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "api-0"}},
+		{"labels", []string{"-l", "app=web,tier!=cache"}, &workloadresizerv1.PreviewPlansRequest{Namespace: "default", LabelSelector: "app=web,tier!=cache"}},
+		{"a node", []string{"-A", "--node", "node-1"}, &workloadresizerv1.PreviewPlansRequest{Node: "node-1"}},
+		{"a node type", []string{"-A", "--node-type", "n4"}, &workloadresizerv1.PreviewPlansRequest{NodeType: "n4"}},
+		{"a CPU model of a node type", []string{"-A", "--node-type", "e2@Intel-6-79"}, &workloadresizerv1.PreviewPlansRequest{NodeType: "e2@Intel-6-79"}},
+		{"a ratio of a CPU model", []string{"--what-if-ratio", "e2@Intel-6-79=0.5/1"}, &workloadresizerv1.PreviewPlansRequest{Namespace: "default",
+			WhatIf: &workloadresizerv1.WhatIf{Ratios: []*workloadresizerv1.Ratio{{NodeType: "e2@Intel-6-79", CpuPerf: 0.5, MemoryPerf: 1}}}}},
+		{"other ratios", []string{"--what-if-ratio", "n4=1.08/1.0", "--what-if-ratio", "c3=1.3", "--what-if-ratio", "t2d=/1.1"},
+			&workloadresizerv1.PreviewPlansRequest{Namespace: "default", WhatIf: whatIf}},
+		{"another node type and baseline", []string{"api-0", "--what-if-node-type", "c3", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewPodRequest{
+			Namespace: "default", Pod: "api-0", WhatIf: &workloadresizerv1.WhatIf{NodeType: "c3", BaselineNodeType: "n4"}}},
+		{"other bounds", []string{"--what-if-min-cpu", "50m", "--what-if-max-memory", "0"}, &workloadresizerv1.PreviewPlansRequest{
+			Namespace: "default", WhatIf: &workloadresizerv1.WhatIf{Bounds: &workloadresizerv1.Bounds{
+				Cpu: &workloadresizerv1.QuantityRange{Min: "50m"}, Memory: &workloadresizerv1.QuantityRange{Max: "0"}}}}},
+		{"the API server", []string{"-A", "--server-side-preview"}, &workloadresizerv1.PreviewPlansRequest{ServerSide: true}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, _, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
+			if code == command.ExitError || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("asked for something else (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPlanSaysWhereItFoundNothing(t *testing.T) {
+	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
+	code, stdout, stderr := program.Shell(t.Context(), "plan", "deploy/web", "-l", "app=web", "--node", "node-1", "--node-type", "n4", "--server", address)
+	if want := "no pods found in namespace default of deployment/web with labels app=web on node node-1 on nodes of type n4\n"; code != command.ExitOK || stderr != want {
+		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+	}
+}
+
+func TestPlanRefusesWhatCannotBe(t *testing.T) {
+	const help = "\nsee \"resizectl plan --help\"\n"
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"a workload of all namespaces", "a deployment is in one namespace: name it with --namespace instead of --all-namespaces", []string{"deploy/web", "-A"}},
+		{"an empty selector", "--selector is empty; leave it out for all pods", []string{"-l", ""}},
+		{"an empty node", "--node is empty; leave it out for all pods", []string{"--node", ""}},
+		{"an empty node type", "--node-type is empty; leave it out for all pods", []string{"--node-type", ""}},
+		{"a pod and a selector", "--selector, --node and --node-type choose among pods, and one is named", []string{"web-0", "-l", "app=web"}},
+		{"two node types", "several types with --node-type are for a manifest (-f); name one", []string{"--node-type", "n4,c3"}},
+		{"a ratio without a value", `--what-if-ratio "n4": want NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0`, []string{"--what-if-ratio", "n4"}},
+		{"a ratio of nothing", `--what-if-ratio "=1": want NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0`, []string{"--what-if-ratio", "=1"}},
+		{"a ratio that is no number", `--what-if-ratio "n4=fast": want a finite number above 0 as performance, got "fast"`, []string{"--what-if-ratio", "n4=fast"}},
+		{"a ratio of 0", `--what-if-ratio "n4=1/0": want a finite number above 0 as performance, got "0"`, []string{"--what-if-ratio", "n4=1/0"}},
+		{"an infinite ratio", `--what-if-ratio "n4=Inf": want a finite number above 0 as performance, got "Inf"`, []string{"--what-if-ratio", "n4=Inf"}},
+		{"no quantity", `--what-if-max-cpu "much" is not a quantity, such as 50m or 64Mi`, []string{"--what-if-max-cpu", "much"}},
+		{"a configuration without a manifest", "--config is for a manifest: name that with -f FILE", []string{"--config", "config.yaml"}},
+		{"a manifest and a pod", "name pods or a manifest (-f), not both", []string{"-f", "deploy.yaml", "web-0"}},
+		{"a manifest and a namespace", "--namespace is about pods of the cluster, and those of -f need not be there", []string{"-f", "deploy.yaml", "-n", "shop"}},
+		{"a manifest and a node", "--node is about pods of the cluster, and those of -f need not be there", []string{"-f", "deploy.yaml", "--node", "node-1"}},
+		{"a manifest and an empty configuration", "--config is empty; leave it out to ask a server", []string{"-f", "deploy.yaml", "--config", ""}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", "127.0.0.1:1"}, tc.args...)...)
+			if want := "error: " + tc.want + help; code != command.ExitError || stdout != "" || stderr != want {
+				t.Errorf("exit %d, stdout %q, stderr\n%swant\n%s", code, stdout, stderr, want)
+			}
+		})
+	}
+}
+
+// The totals are what a person decides by.
+func TestPlanTotals(t *testing.T) {
+	server := cmdtest.Cluster()
+	server.Summary = &workloadresizerv1.PlanSummary{
+		Pods: 4, Resize: 1, Aligned: 1, Skip: 2, RequestDelta: map[string]string{"cpu": "-210m", "memory": "2Gi"},
+		Codes: map[string]int64{"NotOwned": 1, "InvalidAnnotation": 1, "AlreadyAligned": 3},
+	}
+	address := cmdtest.Serve(t, server)
+	for name, args := range map[string][]string{
+		"plans-totals.table": nil,
+		"plans-totals.color": {"--color", "always"},
+		"plans-totals.wide":  {"-o", "wide"},
+		"plans-totals.json":  {"-o", "json"},
+		"plans-totals.yaml":  {"-o", "yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "-A", "--server", address}, args...)...)
+			if code != command.ExitDifferences || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			cmdtest.Golden(t, name, stdout)
+		})
+	}
+	code, stdout, _ := program.Shell(t.Context(), "plan", "web-6d4cf56db6-x2x7p", "--color=always", "--server", address)
+	if code != command.ExitDifferences || !strings.Contains(stdout, "\x1b[32m1 → 800m\x1b[0m") {
+		t.Errorf("exit %d, one pod is not coloured:\n%s", code, stdout)
+	}
+}
+
+func TestNodeTypesOfFlagsAreCompleted(t *testing.T) {
+	address := cmdtest.Serve(t, cmdtest.Writable())
+	for _, tc := range []struct{ name, flag, typed, want string }{
+		{"one", "--what-if-node-type", "", "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
+		{"the next of several", "--node-type", "n4,", "n4,c3\t1.3/1 by configmap\nn4,n2d\t1/1 by configmap\n:4\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, stdout, _ := program.Shell(t.Context(), "__complete", "plan", "--server", address, tc.flag, tc.typed); stdout != tc.want {
+				t.Errorf("completed as %q, want %q", stdout, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package plans
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+var planColumns = []metav1.TableColumnDefinition{
+	print.Column("Pod"), print.Column("Container"), print.Column("Node"), print.Column("Type"), print.Column("Decision"),
+	print.Column("CPU"), print.Column("Memory"), print.Column("Reason"),
+	print.WideColumn("CPU Limit"), print.WideColumn("Memory Limit"),
+	print.WideColumn("Original CPU"), print.WideColumn("Original Memory"),
+	print.WideColumn("CPU Factor"), print.WideColumn("Memory Factor"), print.WideColumn("Type Label"), print.WideColumn("Rule"), print.WideColumn("Message"),
+}
+
+// plansTable collects the rows: a column is as wide as its widest cell.
+type plansTable struct {
+	w             io.Writer
+	painter       print.Painter
+	table         metav1.Table
+	withNamespace bool
+	wide          bool
+}
+
+func newPlansTable(w io.Writer, paint print.Painter, withNamespace, wide bool) *plansTable {
+	p := &plansTable{w: w, painter: paint, withNamespace: withNamespace, wide: wide}
+	if withNamespace {
+		p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, print.Column("Namespace"))
+	}
+	p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, planColumns...)
+	return p
+}
+
+func (p *plansTable) Plan(plan *workloadresizerv1.Plan) error {
+	for _, container := range containersOf(plan) {
+		var cells []any
+		if p.withNamespace {
+			cells = append(cells, plan.GetNamespace())
+		}
+		cells = append(cells, planCells(plan, container)...)
+		if plan.GetDecision() == workloadresizerv1.Decision_DECISION_SKIP {
+			dimmed(cells)
+		}
+		p.table.Rows = append(p.table.Rows, metav1.TableRow{Cells: cells})
+	}
+	return nil
+}
+
+// containersOf are those of the plan. A pod that is skipped before its containers
+// are looked at has a row too.
+func containersOf(plan *workloadresizerv1.Plan) []*workloadresizerv1.ContainerPlan {
+	if len(plan.GetContainers()) == 0 {
+		return []*workloadresizerv1.ContainerPlan{nil}
+	}
+	return plan.GetContainers()
+}
+
+func (p *plansTable) Summary(s *workloadresizerv1.PlanSummary) error {
+	if err := print.Table(p.w, p.painter, p.wide, &p.table); err != nil {
+		return err
+	}
+	return printTotals(p.w, p.painter, s)
+}
+
+// printPlan prints the plan of one pod, and below it its reasons in full: who
+// asks for one pod wants to know why.
+func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, wide bool) error {
+	p := newPlansTable(w, paint, false, wide)
+	if err := p.Plan(plan); err != nil {
+		return err
+	}
+	if err := print.Table(w, paint, wide, &p.table); err != nil {
+		return err
+	}
+	for _, reason := range plan.GetReasons() {
+		if _, err := fmt.Fprintf(w, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan.GetDecision()), print.Reason(reason)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planCells are the cells of one container in the order of planColumns.
+func planCells(plan *workloadresizerv1.Plan, container *workloadresizerv1.ContainerPlan) []any {
+	current, desired := container.GetCurrent(), container.GetDesired()
+	if plan.GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE {
+		// Whatever would be right for it, the pod keeps what it has.
+		desired = current
+	}
+	var codes, messages []string
+	for _, reason := range plan.GetReasons() {
+		codes = append(codes, print.OneLine(reason.GetCode()))
+		messages = append(messages, print.Reason(reason))
+	}
+	return []any{
+		plan.GetPod(), print.OrAbsent(container.GetName()), print.OrAbsent(plan.GetNode()), print.OrAbsent(print.OneLine(plan.GetNodeType())), print.Decision(plan.GetDecision()),
+		print.Change(current.GetRequests()["cpu"], desired.GetRequests()["cpu"]),
+		print.Change(current.GetRequests()["memory"], desired.GetRequests()["memory"]),
+		print.OrAbsent(strings.Join(codes, ",")),
+		print.Change(current.GetLimits()["cpu"], desired.GetLimits()["cpu"]),
+		print.Change(current.GetLimits()["memory"], desired.GetLimits()["memory"]),
+		print.Asked(container.GetOriginal(), "cpu"), print.Asked(container.GetOriginal(), "memory"),
+		print.Factor(plan.GetCpuFactor()), print.Factor(plan.GetMemoryFactor()),
+		print.OrAbsent(print.OneLine(plan.GetNodeTypeLabel())), print.OrAbsent(print.OneLine(plan.GetRule())),
+		print.OrAbsent(strings.Join(messages, "; ")),
+	}
+}

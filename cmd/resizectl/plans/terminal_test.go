@@ -1,0 +1,95 @@
+package plans
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestColorsAreForTerminals(t *testing.T) {
+	address := cmdtest.Serve(t, cmdtest.Cluster())
+	for _, tc := range []struct {
+		name     string
+		variable map[string]string
+		args     []string
+		want     bool
+	}{
+		{"a terminal has colours", nil, nil, true},
+		{"unless NO_COLOR is set", map[string]string{"NO_COLOR": "1"}, nil, false},
+		{"or it cannot show them", map[string]string{"TERM": "dumb"}, nil, false},
+		{"or nobody wants them", nil, []string{"--color=never"}, false},
+		{"who asks for them has them in spite of NO_COLOR", map[string]string{"NO_COLOR": "1"}, []string{"--color=always"}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("TERM", "xterm")
+			t.Setenv("NO_COLOR", "")
+			if err := os.Unsetenv("NO_COLOR"); err != nil {
+				t.Fatal(err)
+			}
+			for name, value := range tc.variable {
+				t.Setenv(name, value)
+			}
+			screen := cmdtest.OpenTerminal(t)
+			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: screen.File, ErrOut: &bytes.Buffer{}}
+			if code := program(t.Context(), streams, append([]string{"plan", "-A", "--server", address}, tc.args...)); code != command.ExitDifferences {
+				t.Fatalf("exit %d", code)
+			}
+			if shown := screen.Shown(t); strings.Contains(shown, "\x1b") != tc.want || !strings.Contains(shown, "1 → 800m") {
+				t.Errorf("want colours %v, got %q", tc.want, shown)
+			}
+		})
+	}
+}
+
+// A long preview shows how far it is, and nothing of that stays.
+func TestProgressOfLongPreviews(t *testing.T) {
+	server := cmdtest.Cluster()
+	server.Resizing.Plans = func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+		return []*workloadresizerv1.PreviewPlansResponse{
+			cmdtest.ProgressMessage(0, 4),
+			{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: cmdtest.Web()}},
+			cmdtest.ProgressMessage(1, 4), cmdtest.ProgressMessage(3, 4),
+			cmdtest.SummaryMessage(server.Summary),
+		}
+	}
+	address := cmdtest.Serve(t, server)
+	const shown = "\r\x1b[Kplanning [#######.......................]  25% of 4 pods" +
+		"\r\x1b[Kplanning [######################........]  75% of 4 pods\r\x1b[K"
+
+	t.Run("on standard error, if that is a terminal", func(t *testing.T) {
+		screen, out := cmdtest.OpenTerminal(t), &bytes.Buffer{}
+		program(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: out, ErrOut: screen.File}, []string{"plan", "-A", "-o", "json", "--server", address})
+		if got := screen.Shown(t); got != shown {
+			t.Errorf("shown is %q, want %q", got, shown)
+		}
+		if strings.Contains(out.String(), "\x1b") {
+			t.Errorf("standard output has escapes: %q", out.String())
+		}
+	})
+	t.Run("it is gone before the table comes on the same terminal", func(t *testing.T) {
+		screen := cmdtest.OpenTerminal(t)
+		program(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: screen.File, ErrOut: screen.File}, []string{"plan", "-A", "--color=never", "--server", address})
+		if got := screen.Shown(t); !strings.HasPrefix(got, shown+"NAMESPACE") {
+			t.Errorf("shown is %q", got)
+		}
+	})
+	t.Run("not among the parts of a document on the same terminal", func(t *testing.T) {
+		screen := cmdtest.OpenTerminal(t)
+		program(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: screen.File, ErrOut: screen.File}, []string{"plan", "-A", "-o", "json", "--server", address})
+		if got := screen.Shown(t); strings.Contains(got, "\x1b") || !strings.HasPrefix(got, "{\n") {
+			t.Errorf("shown is %q", got)
+		}
+	})
+	t.Run("not in a file", func(t *testing.T) {
+		if _, _, stderr := program.Shell(t.Context(), "plan", "-A", "--server", address); stderr != "" {
+			t.Errorf("standard error has %q", stderr)
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package plans
+
+import (
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// dimmed makes a row one that nobody has to look at.
+func dimmed(cells []any) {
+	for i, cell := range cells {
+		if c, ok := cell.(print.Cell); ok {
+			cell = c.Text
+		}
+		cells[i] = print.Cell{Text: cell.(string), Style: print.Dim}
+	}
+}
+
+func verdict(d workloadresizerv1.Decision) string {
+	switch d {
+	case workloadresizerv1.Decision_DECISION_RESIZE:
+		return "would be resized"
+	case workloadresizerv1.Decision_DECISION_ALIGNED:
+		return "is aligned"
+	case workloadresizerv1.Decision_DECISION_SKIP:
+		return "is left alone"
+	}
+	return d.String()
+}

@@ -1,0 +1,113 @@
+package plans
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// whatIf is what is to be taken for true in a plan.
+type whatIf struct {
+	ratios               []string
+	nodeType, baseline   string
+	minCPU, maxCPU       string
+	minMemory, maxMemory string
+}
+
+func (w *whatIf) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&w.ratios, "what-if-ratio", nil, "plan with this ratio, NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0; can be given several times")
+	flags.StringVar(&w.nodeType, "what-if-node-type", "", "plan as if all the pods ran on nodes of this type")
+	flags.StringVar(&w.baseline, "what-if-baseline", "", "plan as if requests were written for this node type")
+	for _, bound := range w.bounds() {
+		flags.StringVar(bound.value, bound.flag, "", bound.usage)
+	}
+}
+
+// boundFlag is one end of a bound.
+type boundFlag struct {
+	flag, usage string
+	value       *string
+}
+
+func (w *whatIf) bounds() []boundFlag {
+	return []boundFlag{
+		{"what-if-min-cpu", "plan with this least cpu request per container; 0 is none", &w.minCPU},
+		{"what-if-max-cpu", "plan with this greatest cpu request per container; 0 is none", &w.maxCPU},
+		{"what-if-min-memory", "plan with this least memory request per container; 0 is none", &w.minMemory},
+		{"what-if-max-memory", "plan with this greatest memory request per container; 0 is none", &w.maxMemory},
+	}
+}
+
+// message is the what-if in the API, nil if nothing is to be taken for true.
+func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) {
+	m := &workloadresizerv1.WhatIf{NodeType: w.nodeType, BaselineNodeType: w.baseline}
+	for _, text := range w.ratios {
+		ratio, err := parseWhatIfRatio(text)
+		if err != nil {
+			return nil, command.UsageErrorf(cmd, "--what-if-ratio %q: %w", text, err)
+		}
+		m.Ratios = append(m.Ratios, ratio)
+	}
+	for _, bound := range w.bounds() {
+		if *bound.value == "" {
+			continue
+		}
+		if _, err := resource.ParseQuantity(*bound.value); err != nil {
+			return nil, command.UsageErrorf(cmd, "--%s %q is not a quantity, such as 50m or 64Mi", bound.flag, *bound.value)
+		}
+	}
+	cpu, memory := rangeOf(w.minCPU, w.maxCPU), rangeOf(w.minMemory, w.maxMemory)
+	if cpu != nil || memory != nil {
+		m.Bounds = &workloadresizerv1.Bounds{Cpu: cpu, Memory: memory}
+	}
+	if len(m.Ratios) == 0 && m.NodeType == "" && m.BaselineNodeType == "" && m.Bounds == nil {
+		return nil, nil
+	}
+	return m, nil
+}
+
+func rangeOf(least, most string) *workloadresizerv1.QuantityRange {
+	if least == "" && most == "" {
+		return nil
+	}
+	return &workloadresizerv1.QuantityRange{Min: least, Max: most}
+}
+
+// parseWhatIfRatio reads NODE_TYPE=CPU[/MEMORY], where a performance that is left
+// out stays what it is.
+func parseWhatIfRatio(text string) (*workloadresizerv1.Ratio, error) {
+	nodeType, perfs, ok := strings.Cut(text, "=")
+	if !ok || nodeType == "" || perfs == "" {
+		return nil, fmt.Errorf("want NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0")
+	}
+	ratio := &workloadresizerv1.Ratio{NodeType: nodeType}
+	cpu, memory, both := strings.Cut(perfs, "/")
+	if cpu != "" {
+		if err := parsePerf(cpu, &ratio.CpuPerf); err != nil {
+			return nil, err
+		}
+	}
+	if both {
+		if err := parsePerf(memory, &ratio.MemoryPerf); err != nil {
+			return nil, err
+		}
+	}
+	return ratio, nil
+}
+
+func parsePerf(text string, to *float64) error {
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || value <= 0 || math.IsInf(value, 0) || math.IsNaN(value) {
+		return fmt.Errorf("want a finite number above 0 as performance, got %q", text)
+	}
+	*to = value
+	return nil
+}

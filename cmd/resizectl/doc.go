@@ -4,10 +4,10 @@
 // after it has shown what that means, says which pods are not to be resized, and
 // checks the server's configuration before it is applied.
 //
-// Every command has a file of its own: options that cobra fills, validate, run.
-// What a command prints is in the file named after its output. The streams are
-// injected, so that the tests see exactly what a person would. kubectl offers the
-// program as a command of its own, if it goes by the name of a plugin.
+// There is a package per noun, with a file per verb: options that cobra fills, validate,
+// run. This one puts their commands together, and has kubectl offer the program as a
+// command of its own, if it goes by the name of a plugin. The streams are injected, so
+// that the tests see exactly what a person would.
 //
 // It must not know how a plan is made or where ratios come from: of this
 // project it imports the client and the generated API, and for those who have no

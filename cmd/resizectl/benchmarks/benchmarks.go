@@ -12,6 +12,7 @@ import (
 // benchmarkSource is what the source of measured ratios is called.
 const benchmarkSource = "benchmark"
 
+// NewCommand is benchmark, with its commands.
 func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "benchmark",

@@ -26,6 +26,7 @@ type BenchmarkScript struct {
 	sent []*workloadresizerv1.IngestSamplesRequest
 }
 
+// IngestSamples implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Server) IngestSamples(stream grpc.ClientStreamingServer[workloadresizerv1.IngestSamplesRequest, workloadresizerv1.IngestSamplesResponse]) error {
 	all := &workloadresizerv1.IngestSamplesRequest{}
 	for {
@@ -58,6 +59,7 @@ func (s *Server) SentSamples() []*workloadresizerv1.IngestSamplesRequest {
 	return s.sent
 }
 
+// ListBenchmarks implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Server) ListBenchmarks(ctx context.Context, req *workloadresizerv1.ListBenchmarksRequest) (*workloadresizerv1.ListBenchmarksResponse, error) {
 	s.note(proto.Clone(req))
 	if err := s.end(ctx); err != nil {
@@ -72,6 +74,7 @@ func (s *Server) ListBenchmarks(ctx context.Context, req *workloadresizerv1.List
 	return resp, nil
 }
 
+// ListFeeds implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Server) ListFeeds(ctx context.Context, req *workloadresizerv1.ListFeedsRequest) (*workloadresizerv1.ListFeedsResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -80,6 +83,7 @@ func (s *Server) ListFeeds(ctx context.Context, req *workloadresizerv1.ListFeeds
 	return &workloadresizerv1.ListFeedsResponse{Feeds: s.feeds}, nil
 }
 
+// GetSuggestion implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Server) GetSuggestion(ctx context.Context, req *workloadresizerv1.GetSuggestionRequest) (*workloadresizerv1.GetSuggestionResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -97,6 +101,7 @@ func (s *Server) GetSuggestion(ctx context.Context, req *workloadresizerv1.GetSu
 	return nil, status.Errorf(codes.NotFound, "no benchmark tells anything of %q", req.GetNodeType())
 }
 
+// ListSuggestions implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Server) ListSuggestions(ctx context.Context, req *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {

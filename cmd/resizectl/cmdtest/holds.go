@@ -25,6 +25,7 @@ func Stored(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope,
 	return hold
 }
 
+// Scopes, the widest first.
 var (
 	Everything = &workloadresizerv1.HoldScope{AllNamespaces: true}
 	Shop       = &workloadresizerv1.HoldScope{Namespace: "shop"}
@@ -32,6 +33,7 @@ var (
 	Carts      = &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}}
 )
 
+// Held are holds of each scope.
 func Held() []*workloadresizerv1.Hold {
 	return []*workloadresizerv1.Hold{
 		Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, Everything, "", nil),

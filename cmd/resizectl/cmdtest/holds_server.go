@@ -6,6 +6,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+// Restore implements workloadresizerv1.PauseServiceServer.
 func (s *Server) Restore(ctx context.Context, req *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -14,6 +15,7 @@ func (s *Server) Restore(ctx context.Context, req *workloadresizerv1.RestoreRequ
 	return &workloadresizerv1.RestoreResponse{Hold: Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, req.GetScope(), req.GetReason(), req.GetTtl()), Pods: s.Pods}, nil
 }
 
+// Pause implements workloadresizerv1.PauseServiceServer.
 func (s *Server) Pause(ctx context.Context, req *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -22,6 +24,7 @@ func (s *Server) Pause(ctx context.Context, req *workloadresizerv1.PauseRequest)
 	return &workloadresizerv1.PauseResponse{Hold: Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, req.GetScope(), req.GetReason(), req.GetTtl()), Pods: s.Pods, OverruledBy: s.Wider}, nil
 }
 
+// Resume implements workloadresizerv1.PauseServiceServer.
 func (s *Server) Resume(ctx context.Context, req *workloadresizerv1.ResumeRequest) (*workloadresizerv1.ResumeResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -30,6 +33,7 @@ func (s *Server) Resume(ctx context.Context, req *workloadresizerv1.ResumeReques
 	return &workloadresizerv1.ResumeResponse{Released: s.Holds, Pods: s.Pods, Nested: s.Nested, StillHeldBy: s.Wider}, nil
 }
 
+// ListHolds implements workloadresizerv1.PauseServiceServer.
 func (s *Server) ListHolds(ctx context.Context, req *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {

@@ -19,6 +19,7 @@ func list(cpu, memory string) map[string]string {
 	return m
 }
 
+// Resources are requests and limits; those that are empty are left out.
 func Resources(cpu, memory, cpuLimit, memoryLimit string) *workloadresizerv1.Resources {
 	return &workloadresizerv1.Resources{Requests: list(cpu, memory), Limits: list(cpuLimit, memoryLimit)}
 }
@@ -76,6 +77,7 @@ func Unsteady() *workloadresizerv1.Plan {
 	return plan
 }
 
+// Cluster is a server that has a pod of each decision.
 func Cluster() *Server {
 	return &Server{
 		Plans:   []*workloadresizerv1.Plan{Aligned(), Bare(), Web(), Unsteady()},
@@ -83,6 +85,7 @@ func Cluster() *Server {
 	}
 }
 
+// Ratios are those of three node types, without overrides and rules.
 func Ratios() *workloadresizerv1.ListRatiosResponse {
 	written := &workloadresizerv1.Provenance{
 		Source: "configmap", Author: "kubectl-client-side-apply",

@@ -12,6 +12,7 @@ func perNodeType(name string, pods int64, cpu, memory string, vetoed int64) *wor
 	return &workloadresizerv1.ImpactGroup{Name: name, Pods: pods, RequestDelta: list(cpu, memory), Vetoed: vetoed}
 }
 
+// Impact is what a write of ratios would mean, of which a part is hidden.
 func Impact() *workloadresizerv1.Impact {
 	return &workloadresizerv1.Impact{
 		Total:            perNodeType("", 12, "1500m", "-2Gi", 3),

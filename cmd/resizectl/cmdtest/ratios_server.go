@@ -28,6 +28,7 @@ type RatioScript struct {
 	Watches Streams[*workloadresizerv1.WatchRatiosResponse]
 }
 
+// GetRatio implements workloadresizerv1.RatioServiceServer.
 func (s *Server) GetRatio(ctx context.Context, req *workloadresizerv1.GetRatioRequest) (*workloadresizerv1.GetRatioResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -77,6 +78,7 @@ func (s *Server) endWrite(ctx context.Context, req proto.Message, validateOnly b
 	return s.Refused
 }
 
+// BatchUpdateRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Server) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
@@ -91,6 +93,7 @@ func (s *Server) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1.B
 	return resp, nil
 }
 
+// UpdateRatio implements workloadresizerv1.RatioServiceServer.
 func (s *Server) UpdateRatio(ctx context.Context, req *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
@@ -124,6 +127,7 @@ func (s *Server) updated(update *workloadresizerv1.UpdateRatioRequest) (*workloa
 	}}
 }
 
+// DeleteRatio implements workloadresizerv1.RatioServiceServer.
 func (s *Server) DeleteRatio(ctx context.Context, req *workloadresizerv1.DeleteRatioRequest) (*workloadresizerv1.DeleteRatioResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
@@ -144,6 +148,7 @@ func (s *Server) DeleteRatio(ctx context.Context, req *workloadresizerv1.DeleteR
 	return resp, nil
 }
 
+// RollbackRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Server) RollbackRatios(ctx context.Context, req *workloadresizerv1.RollbackRatiosRequest) (*workloadresizerv1.RollbackRatiosResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
@@ -186,6 +191,7 @@ func (s *Server) ListRatioChanges(ctx context.Context, req *workloadresizerv1.Li
 	return resp, nil
 }
 
+// WatchRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Server) WatchRatios(req *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
 	s.note(req)
 	if err := s.end(stream.Context()); err != nil {

@@ -30,6 +30,7 @@ func PartlySized(namespace, pod string) *workloadresizerv1.Resize {
 	return resize
 }
 
+// Resizes are one of each kind: done, waiting, and impossible.
 func Resizes() []*workloadresizerv1.Resize {
 	whole := Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 	whole.Workload = nil
@@ -41,15 +42,17 @@ func Resizes() []*workloadresizerv1.Resize {
 	}
 }
 
+// ProgressMessage tells how many plans are done, amid them.
 func ProgressMessage(done, total int64) *workloadresizerv1.PreviewPlansResponse {
 	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Progress{Progress: &workloadresizerv1.PlanProgress{Done: done, Total: total}}}
 }
 
+// SummaryMessage ends plans.
 func SummaryMessage(summary *workloadresizerv1.PlanSummary) *workloadresizerv1.PreviewPlansResponse {
 	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: summary}}
 }
 
-// The events of a watch: two pods are there, then one changes and a longer name
+// ResizeEvents are those of a watch: two pods are there, then one changes and a longer name
 // comes.
 func ResizeEvents() []*workloadresizerv1.WatchResizesResponse {
 	actuated := Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")

@@ -43,6 +43,7 @@ func (r *ResizingScript) sendPlans(req *workloadresizerv1.PreviewPlansRequest, s
 	return nil
 }
 
+// ListResizes implements workloadresizerv1.ResizeServiceServer.
 func (s *Server) ListResizes(ctx context.Context, req *workloadresizerv1.ListResizesRequest) (*workloadresizerv1.ListResizesResponse, error) {
 	s.note(proto.Clone(req))
 	if err := s.end(ctx); err != nil {
@@ -57,6 +58,7 @@ func (s *Server) ListResizes(ctx context.Context, req *workloadresizerv1.ListRes
 	return &workloadresizerv1.ListResizesResponse{Resizes: s.Resizing.Resizes}, nil
 }
 
+// GetResize implements workloadresizerv1.ResizeServiceServer.
 func (s *Server) GetResize(ctx context.Context, req *workloadresizerv1.GetResizeRequest) (*workloadresizerv1.GetResizeResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -70,6 +72,7 @@ func (s *Server) GetResize(ctx context.Context, req *workloadresizerv1.GetResize
 	return nil, status.Errorf(codes.NotFound, "there is no pod %s/%s", req.GetNamespace(), req.GetPod())
 }
 
+// WatchResizes implements workloadresizerv1.ResizeServiceServer.
 func (s *Server) WatchResizes(req *workloadresizerv1.WatchResizesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchResizesResponse]) error {
 	s.note(req)
 	if err := s.end(stream.Context()); err != nil {
@@ -78,6 +81,7 @@ func (s *Server) WatchResizes(req *workloadresizerv1.WatchResizesRequest, stream
 	return s.Resizing.Watches.serve(stream.Context(), req.GetResumeToken(), stream.Send)
 }
 
+// GetStatus implements workloadresizerv1.ResizeServiceServer.
 func (s *Server) GetStatus(ctx context.Context, req *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -86,6 +90,7 @@ func (s *Server) GetStatus(ctx context.Context, req *workloadresizerv1.GetStatus
 	return s.Resizing.Status, nil
 }
 
+// PreviewManifest implements workloadresizerv1.PlanServiceServer.
 func (s *Server) PreviewManifest(ctx context.Context, req *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {

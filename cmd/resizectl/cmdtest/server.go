@@ -19,7 +19,7 @@ import (
 type planSender = grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]
 
 // Server is a server that answers what a test says, and remembers what it was
-// asked. err, if set, ends every call; hang lets it wait for the caller to go
+// asked. Err, if set, ends every call; Hang lets it wait for the caller to go
 // away first. Plans are sent before either.
 type Server struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
@@ -90,6 +90,7 @@ func (s *Server) end(ctx context.Context) error {
 	return s.Err
 }
 
+// ListRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Server) ListRatios(ctx context.Context, req *workloadresizerv1.ListRatiosRequest) (*workloadresizerv1.ListRatiosResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -98,6 +99,7 @@ func (s *Server) ListRatios(ctx context.Context, req *workloadresizerv1.ListRati
 	return s.Ratios, nil
 }
 
+// PreviewPod implements workloadresizerv1.PlanServiceServer.
 func (s *Server) PreviewPod(ctx context.Context, req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -111,6 +113,7 @@ func (s *Server) PreviewPod(ctx context.Context, req *workloadresizerv1.PreviewP
 	return nil, status.Errorf(codes.NotFound, "there is no pod %s/%s", req.GetNamespace(), req.GetPod())
 }
 
+// PreviewPlans implements workloadresizerv1.PlanServiceServer.
 func (s *Server) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 	s.note(req)
 	if s.Resizing.Plans != nil {

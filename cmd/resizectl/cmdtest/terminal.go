@@ -16,6 +16,7 @@ type terminal struct {
 	person *os.File
 }
 
+// OpenTerminal is closed after the test.
 func OpenTerminal(t *testing.T) *terminal {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

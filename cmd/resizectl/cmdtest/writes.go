@@ -11,6 +11,7 @@ import (
 // HiddenOfImpact warns of what the scripted server's impact leaves out.
 const HiddenOfImpact = "warning: 1 namespace with pods that this concerns is hidden from you: you may not get pods there\n"
 
+// Mask names fields that are to change.
 func Mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
 
 // Tried is a request as it is sent first, then that for real.

@@ -9,6 +9,7 @@ import (
 // Pod is the one pod that a command is about.
 type Pod struct{ Namespace, Name string }
 
+// AddNamespaceFlag adds -n.
 func (p *Pod) AddNamespaceFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&p.Namespace, "namespace", "n", "default", "namespace of the pod")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
+// NewCommand is config, with its commands.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",

@@ -55,7 +55,7 @@ func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client
 	return c.explain(ask(ctx, server))
 }
 
-// Stream is call for what goes on until somebody ends it, or for as long as there is
+// Stream is Call for what goes on until somebody ends it, or for as long as there is
 // something to send: --timeout holds only if it was given.
 func (c *Connection) Stream(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	unlimited := *c

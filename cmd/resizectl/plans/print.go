@@ -69,6 +69,7 @@ func (p plansNames) Plan(plan *workloadresizerv1.Plan) error { return print.Name
 
 func (p plansNames) Summary(*workloadresizerv1.PlanSummary) error { return nil }
 
+// NewPrinter prints plans in a format; withNamespace tells in a table which namespace they are of.
 func NewPrinter(w io.Writer, p print.Painter, output print.Format, withNamespace bool) Printer {
 	switch output {
 	case print.FormatJSON:
@@ -81,6 +82,7 @@ func NewPrinter(w io.Writer, p print.Painter, output print.Format, withNamespace
 	return newPlansTable(w, p, withNamespace, output == print.FormatWide)
 }
 
+// PrintOne prints the plan of one pod, which was asked for by its name.
 func PrintOne(w io.Writer, p print.Painter, output print.Format, plan *workloadresizerv1.Plan) error {
 	switch output {
 	case print.FormatJSON, print.FormatYAML:

@@ -17,6 +17,7 @@ const (
 	colorNever  ColorMode = "never"
 )
 
+// ColorModes are the values of --color.
 var ColorModes = []string{string(ColorAuto), string(colorAlways), string(colorNever)}
 
 // Painter is that for what is written to w.
@@ -46,6 +47,7 @@ const (
 // Painter colours what is printed. The zero painter leaves it as it is.
 type Painter struct{ on bool }
 
+// Paint is a text in a style.
 func (p Painter) Paint(s Style, text string) string {
 	if !p.on || s == Plain || text == "" {
 		return text

@@ -2,6 +2,7 @@ package print
 
 import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 
+// Decision is a decision in a word.
 func Decision(d workloadresizerv1.Decision) string {
 	switch d {
 	case workloadresizerv1.Decision_DECISION_RESIZE:
@@ -15,6 +16,7 @@ func Decision(d workloadresizerv1.Decision) string {
 	return d.String()
 }
 
+// Reason is the code of a reason, and what the server says of it.
 func Reason(reason *workloadresizerv1.PlanReason) string {
 	if reason.GetMessage() == "" {
 		return OneLine(reason.GetCode())

@@ -30,6 +30,7 @@ type EventPrinter[T any] struct {
 	complete bool
 }
 
+// NewEventPrinter prints objects in rows of columns, or by the names of nameOf.
 func NewEventPrinter[T any](w io.Writer, p Painter, output Format, columns []metav1.TableColumnDefinition, rowsOf func(T) []metav1.TableRow, nameOf func(T) string) *EventPrinter[T] {
 	return &EventPrinter[T]{
 		w: w, output: output, rows: newTableWriter(w, p, output == FormatWide),
@@ -37,6 +38,7 @@ func NewEventPrinter[T any](w io.Writer, p Painter, output Format, columns []met
 	}
 }
 
+// Print prints an event, or notes it until the present state is complete.
 func (p *EventPrinter[T]) Print(event client.Event[T]) error {
 	switch {
 	case event.Reset:

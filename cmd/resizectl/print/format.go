@@ -12,6 +12,7 @@ const (
 	FormatName Format = "name"
 )
 
+// Formats are the values of -o, NamingFormats those of commands that have FormatName.
 var (
 	Formats       = []string{string(FormatTable), string(FormatWide), string(FormatJSON), string(FormatYAML)}
 	NamingFormats = append(Formats[:len(Formats):len(Formats)], string(FormatName))

@@ -29,6 +29,7 @@ func Scope(s *workloadresizerv1.HoldScope) string {
 	return "every pod of the cluster"
 }
 
+// HoldKind is the kind of a hold in a word.
 func HoldKind(k workloadresizerv1.HoldKind) string {
 	switch k {
 	case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:

@@ -12,6 +12,7 @@ type Progress struct {
 	shown bool
 }
 
+// NewProgress is a line on w, if that is a terminal.
 func NewProgress(w io.Writer) *Progress {
 	if !IsTerminal(w) {
 		return &Progress{}
@@ -19,6 +20,7 @@ func NewProgress(w io.Writer) *Progress {
 	return &Progress{w: w}
 }
 
+// Show writes over what was shown.
 func (p *Progress) Show(line string) {
 	if p.w != nil {
 		// Whoever closed standard error does not want to know.

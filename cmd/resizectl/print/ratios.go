@@ -7,6 +7,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+// Range is bounds in words, e.g. "50m to 16".
 func Range(r *workloadresizerv1.QuantityRange) string {
 	least, most := r.GetMin(), r.GetMax()
 	switch {

@@ -17,6 +17,7 @@ func Change(current, desired string) Cell {
 	return Cell{OrAbsent(current) + " → " + OrAbsent(desired), ChangeStyle(current, desired)}
 }
 
+// ChangeStyle is that of a change: less frees, more adds.
 func ChangeStyle(current, desired string) Style {
 	from, err := resource.ParseQuantity(current)
 	if err != nil {

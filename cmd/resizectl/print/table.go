@@ -11,11 +11,12 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// Column is a column that is always shown, WideColumn one of -o wide only.
+// Column is a column that is always shown.
 func Column(name string) metav1.TableColumnDefinition {
 	return metav1.TableColumnDefinition{Name: name, Type: "string"}
 }
 
+// WideColumn is a column of -o wide only.
 func WideColumn(name string) metav1.TableColumnDefinition {
 	c := Column(name)
 	c.Priority = 1
@@ -23,8 +24,8 @@ func WideColumn(name string) metav1.TableColumnDefinition {
 }
 
 // tableWriter prints a table as kubectl does, or its parts as they come; one without
-// rows prints nothing. The columns are as wide
-// as what has come so far, and the header is that of the first part with rows.
+// rows prints nothing. The columns are as wide as what has come so far, and the header is
+// that of the first part with rows.
 type tableWriter struct {
 	w       io.Writer
 	painter Painter

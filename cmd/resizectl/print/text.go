@@ -13,6 +13,7 @@ import (
 // Absent stands in a cell where there is nothing to show.
 const Absent = "-"
 
+// OrAbsent is a text, or that there is none.
 func OrAbsent(s string) string {
 	if s == "" {
 		return Absent

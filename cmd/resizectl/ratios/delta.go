@@ -53,6 +53,7 @@ func overrideChange(d *workloadresizerv1.RatioDelta, text func(*workloadresizerv
 	return Shifted(side(d.GetFrom()), side(d.GetTo()))
 }
 
+// ShiftColumns are the columns of ShiftRow.
 var ShiftColumns = []metav1.TableColumnDefinition{
 	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"), print.Column("Until"),
 }

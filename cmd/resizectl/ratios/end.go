@@ -15,6 +15,7 @@ type OverrideEnd struct {
 	until string
 }
 
+// AddFlags adds --for and --until.
 func (e *OverrideEnd) AddFlags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&e.ttl, "for", 0, "how long, such as 2h")
 	cmd.Flags().StringVar(&e.until, "until", "", "when it ends, such as 2026-11-21T18:00:00Z, or never")

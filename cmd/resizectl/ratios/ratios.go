@@ -9,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
+// NewCommand is ratios, with its commands.
 func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ratios",

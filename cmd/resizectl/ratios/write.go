@@ -28,7 +28,7 @@ type Answer interface {
 
 // Write is a write of overrides that is shown before it is done.
 type Write interface {
-	// Read notes the present state. send has it as its condition, so that what is
+	// Read notes the present state. Send has it as its condition, so that what is
 	// shown is what is changed.
 	Read(ctx context.Context, c *client.Client) error
 	// Send asks for the write, or with validateOnly for what it would change.

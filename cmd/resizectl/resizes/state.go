@@ -33,6 +33,7 @@ func stateNames() []string {
 	return names
 }
 
+// State is how far a node is, in a word.
 func State(state workloadresizerv1.ResizeState) print.Cell {
 	for _, s := range resizeStates {
 		if s.state == state {

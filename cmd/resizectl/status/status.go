@@ -19,6 +19,7 @@ type options struct {
 	output print.Format
 }
 
+// NewCommand is status.
 func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
 	o := &options{IOStreams: streams, server: server, color: color}
 	cmd := &cobra.Command{

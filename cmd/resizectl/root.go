@@ -89,15 +89,16 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 
 	server := connect.New(root.PersistentFlags(), versionText(), plugin)
 	command.AddColorFlag(root, color)
+	out := print.Output{IOStreams: streams, Color: color}
 	section(root, "ratios", "Ratios of node types:",
-		ratios.NewCommand(streams, server, color),
-		benchmarks.NewCommand(streams, server, color),
+		ratios.NewCommand(out, server),
+		benchmarks.NewCommand(out, server),
 		configs.NewCommand(streams))
-	section(root, "plans", "What would be done, and why:", plans.NewCommands(streams, server, color)...)
+	section(root, "plans", "What would be done, and why:", plans.NewCommands(out, server)...)
 	section(root, "resizes", "What was done, and how the server does:",
-		resizes.NewCommand(streams, server, color),
-		status.NewCommand(streams, server, color))
-	section(root, "holds", "Keep pods from being resized:", holds.NewCommands(streams, server, color)...)
+		resizes.NewCommand(out, server),
+		status.NewCommand(out, server))
+	section(root, "holds", "Keep pods from being resized:", holds.NewCommands(out, server)...)
 	section(root, "others", "Others:",
 		newVersionCommand(streams, server))
 	root.Version = versionText()

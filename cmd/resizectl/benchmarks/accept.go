@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -34,8 +33,8 @@ type acceptOptions struct {
 	update     *workloadresizerv1.UpdateRatioRequest
 }
 
-func newAcceptCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &acceptOptions{WriteOptions: ratios.WriteOptions{IOStreams: streams, Server: server, Color: color}}
+func newAcceptCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &acceptOptions{WriteOptions: ratios.WriteOptions{Output: out, Server: server}}
 	cmd := &cobra.Command{
 		Use:   "accept NODE_TYPE",
 		Short: "Override the ratio of a node type with what the benchmarks give",

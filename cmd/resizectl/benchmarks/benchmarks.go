@@ -2,7 +2,6 @@ package benchmarks
 
 import (
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
@@ -13,7 +12,7 @@ import (
 const benchmarkSource = "benchmark"
 
 // NewCommand is benchmark, with its commands.
-func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "benchmark",
 		Short: "Show what was measured of the node types, and take it over as ratios",
@@ -27,11 +26,11 @@ their benchmarks do so without that.`,
 	}
 	command.Group(cmd)
 	cmd.AddCommand(
-		newImportCommand(streams, server),
-		newListCommand(streams, server, color),
-		newFeedsCommand(streams, server, color),
-		newSuggestCommand(streams, server, color),
-		newAcceptCommand(streams, server, color),
+		newImportCommand(out, server),
+		newListCommand(out, server),
+		newFeedsCommand(out, server),
+		newSuggestCommand(out, server),
+		newAcceptCommand(out, server),
 	)
 	return cmd
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -18,15 +17,13 @@ import (
 )
 
 type feedsOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server *connect.Connection
-	color  *print.ColorMode
-	output print.Format
 	name   string
 }
 
-func newFeedsCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &feedsOptions{IOStreams: streams, server: server, color: color}
+func newFeedsCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &feedsOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "feeds [NAME]",
 		Short: "Show the feeds that the server reads, and what is wrong with them",
@@ -55,7 +52,7 @@ that answers.`,
 			return o.run(cmd.Context())
 		},
 	}
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -79,14 +76,13 @@ func (o *feedsOptions) run(ctx context.Context) error {
 }
 
 func (o *feedsOptions) print(resp *workloadresizerv1.ListFeedsResponse) error {
-	if o.output.IsDocument() {
-		return print.Document(o.Out, o.output, resp)
+	if o.Format.IsDocument() {
+		return o.Document(resp)
 	}
-	wide := o.output == print.FormatWide
-	if err := print.Table(o.Out, o.color.Painter(o.Out), wide, feedsTable(resp.GetFeeds())); err != nil {
+	if err := o.Table(feedsTable(resp.GetFeeds())); err != nil {
 		return err
 	}
-	if !wide && o.name == "" {
+	if !o.Wide() && o.name == "" {
 		return nil
 	}
 	return printFeedFaults(o.Out, resp.GetFeeds())

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -24,9 +23,8 @@ const formatAuto print.Format = "auto"
 const importSource = "import"
 
 type importOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server *connect.Connection
-	output print.Format
 	dryRun command.DryRun
 
 	files     []string
@@ -36,8 +34,8 @@ type importOptions struct {
 	source    string
 }
 
-func newImportCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
-	o := &importOptions{IOStreams: streams, server: server}
+func newImportCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &importOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Have the server keep measurements from files",
@@ -92,7 +90,7 @@ With --dry-run nothing is stored. The exit code is
 	cmd.Flag("vcpus").DefValue = "" // Not "[]", which the help would show.
 	cmd.Flags().StringVar(&o.source, "source", importSource, "who says so, where a sample does not")
 	o.dryRun.AddFlag(cmd, "what would be stored")
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 

@@ -88,14 +88,14 @@ func (o *importOptions) print(all []*imported) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if !o.output.IsDocument() {
-		return print.Table(o.Out, print.Painter{}, o.output == print.FormatWide, importTable(all, o.dryRun.On()))
+	if !o.Format.IsDocument() {
+		return o.Table(importTable(all, o.dryRun.On()))
 	}
 	out, err := json.MarshalIndent(map[string]any{"files": all}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the totals as JSON: %w", err)
 	}
-	if o.output == print.FormatYAML {
+	if o.Format == print.FormatYAML {
 		if out, err = yaml.JSONToYAML(out); err != nil {
 			return fmt.Errorf("write the totals as YAML: %w", err)
 		}

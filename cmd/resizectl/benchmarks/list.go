@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -16,15 +15,13 @@ import (
 )
 
 type listOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server  *connect.Connection
-	color   *print.ColorMode
-	output  print.Format
 	request workloadresizerv1.ListBenchmarksRequest
 }
 
-func newListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &listOptions{IOStreams: streams, server: server, color: color}
+func newListCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &listOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "list [NODE_TYPE]",
 		Short: "List what was measured, per node type, CPU model and benchmark",
@@ -61,7 +58,7 @@ median.`,
 	}
 	cmd.Flags().StringVar(&o.request.Benchmark, "benchmark", "", "only this benchmark, such as coremark")
 	command.CompleteFlag(cmd, "benchmark", completeBenchmarks(server))
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -74,14 +71,14 @@ func (o *listOptions) run(ctx context.Context) error {
 			}
 			all.Benchmarks = append(all.Benchmarks, benchmark)
 		}
-		if o.output.IsDocument() {
-			return print.Document(o.Out, o.output, all)
+		if o.Format.IsDocument() {
+			return o.Document(all)
 		}
 		if len(all.GetBenchmarks()) == 0 {
 			_, err := fmt.Fprintln(o.ErrOut, "nothing of the kind was measured, or it is too long ago")
 			return err
 		}
 		table := benchmarksTable(all.GetBenchmarks(), time.Now())
-		return print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, table)
+		return o.Table(table)
 	})
 }

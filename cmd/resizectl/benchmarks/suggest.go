@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -15,15 +14,13 @@ import (
 )
 
 type suggestOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server   *connect.Connection
-	color    *print.ColorMode
-	output   print.Format
 	nodeType string
 }
 
-func newSuggestCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &suggestOptions{IOStreams: streams, server: server, color: color}
+func newSuggestCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &suggestOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "suggest [NODE_TYPE]",
 		Short: "Show the ratios that the benchmarks give, and how sure they are",
@@ -61,7 +58,7 @@ its CPU models, and what it would mean for the pods to accept the suggestion.`,
 			return o.show(cmd.Context(), cmd.Root().DisplayName())
 		},
 	}
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -71,14 +68,14 @@ func (o *suggestOptions) list(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.IsDocument() {
-			return print.Document(o.Out, o.output, resp)
+		if o.Format.IsDocument() {
+			return o.Document(resp)
 		}
 		if len(resp.GetSuggestions()) == 0 {
 			_, err := fmt.Fprintln(o.ErrOut, "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured")
 			return err
 		}
-		return print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, suggestionsTable(resp.GetSuggestions()))
+		return o.Table(suggestionsTable(resp.GetSuggestions()))
 	})
 }
 
@@ -89,10 +86,10 @@ func (o *suggestOptions) show(ctx context.Context, program string) error {
 		if err != nil {
 			return err
 		}
-		if o.output.IsDocument() {
-			return print.Document(o.Out, o.output, resp)
+		if o.Format.IsDocument() {
+			return o.Document(resp)
 		}
-		if err := printSuggestion(o.Out, o.color.Painter(o.Out), resp, o.output == print.FormatWide); err != nil {
+		if err := printSuggestion(o.Out, o.Painter(), resp, o.Wide()); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(o.Out, "\n%s\n", howToAccept(program, resp.GetSuggestion()))

@@ -18,13 +18,13 @@ import (
 type Program func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int
 
 // ProgramOf is resizectl with a part of its commands.
-func ProgramOf(commands func(genericiooptions.IOStreams, *connect.Connection, *print.ColorMode) []*cobra.Command) Program {
+func ProgramOf(commands func(print.Output, *connect.Connection) []*cobra.Command) Program {
 	return func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
 		color := print.ColorAuto
 		root := command.NewRoot(streams)
 		server := connect.New(root.PersistentFlags(), "test", false)
 		command.AddColorFlag(root, &color)
-		root.AddCommand(commands(streams, server, &color)...)
+		root.AddCommand(commands(print.Output{IOStreams: streams, Color: &color}, server)...)
 		root.SetArgs(args)
 		err := root.ExecuteContext(ctx)
 		return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), err)
@@ -32,9 +32,9 @@ func ProgramOf(commands func(genericiooptions.IOStreams, *connect.Connection, *p
 }
 
 // ProgramWith is resizectl with one of its commands.
-func ProgramWith(cmd func(genericiooptions.IOStreams, *connect.Connection, *print.ColorMode) *cobra.Command) Program {
-	return ProgramOf(func(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) []*cobra.Command {
-		return []*cobra.Command{cmd(streams, server, color)}
+func ProgramWith(cmd func(print.Output, *connect.Connection) *cobra.Command) Program {
+	return ProgramOf(func(out print.Output, server *connect.Connection) []*cobra.Command {
+		return []*cobra.Command{cmd(out, server)}
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -17,17 +16,15 @@ import (
 )
 
 type holdsOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server *connect.Connection
-	color  *print.ColorMode
-	output print.Format
 	// namespace is empty for all of them.
 	namespace     string
 	allNamespaces bool
 }
 
-func newHoldsCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &holdsOptions{IOStreams: streams, server: server, color: color}
+func newHoldsCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &holdsOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "holds",
 		Short: "List what is restored or paused, since when, by whom and why",
@@ -53,7 +50,7 @@ the caller's name, or what a caller that the server does not know has said.`,
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only holds of this namespace, and those of the cluster")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, whatever --namespace says")
-	command.AddNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -83,13 +80,13 @@ func (o *holdsOptions) run(ctx context.Context) error {
 }
 
 func (o *holdsOptions) print(resp *workloadresizerv1.ListHoldsResponse) error {
-	switch o.output {
+	switch o.Format {
 	case print.FormatJSON, print.FormatYAML:
-		return print.Document(o.Out, o.output, resp)
+		return o.Document(resp)
 	case print.FormatName:
 		return print.Names(o.Out, holdName, resp.GetHolds()...)
 	}
-	return printHolds(o.Out, o.color.Painter(o.Out), resp.GetHolds(), o.output == print.FormatWide)
+	return printHolds(o.Out, o.Painter(), resp.GetHolds(), o.Wide())
 }
 
 var holdColumns = []metav1.TableColumnDefinition{

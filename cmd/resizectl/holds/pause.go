@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -15,17 +14,16 @@ import (
 )
 
 type pauseOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	target
 	holdOptions
 	command.Confirmation
 	server *connect.Connection
-	output print.Format
 	dryRun command.DryRun
 }
 
-func newPauseCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
-	o := &pauseOptions{IOStreams: streams, server: server}
+func newPauseCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &pauseOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "pause " + targetUse,
 		Short: "Leave pods as they are until resumed",
@@ -54,7 +52,7 @@ that on.`,
 				return err
 			}
 			if o.allNamespaces && !o.dryRun.On() {
-				if err := o.Ask(cmd, streams, "Stop resizing every pod of the cluster?"); err != nil {
+				if err := o.Ask(cmd, o.IOStreams, "Stop resizing every pod of the cluster?"); err != nil {
 					return err
 				}
 			}
@@ -65,7 +63,7 @@ that on.`,
 	o.addHoldFlags(cmd)
 	o.AddYesFlag(cmd, "--all-namespaces")
 	o.dryRun.AddFlag(cmd, "what would be paused")
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -81,7 +79,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		if o.dryRun.On() {
 			did = "would be paused"
 		}
-		if err := printHold(o.Out, o.output, response.GetHold(), did); err != nil {
+		if err := printHold(o.Out, o.Format, response.GetHold(), did); err != nil {
 			return err
 		}
 		if over := response.GetOverruledBy(); over != nil {

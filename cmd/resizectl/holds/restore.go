@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -16,19 +15,17 @@ import (
 )
 
 type restoreOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	target
 	holdOptions
 	command.Confirmation
 	server *connect.Connection
-	color  *print.ColorMode
-	output print.Format
 	dryRun command.DryRun
 	wait   bool
 }
 
-func newRestoreCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &restoreOptions{IOStreams: streams, server: server, color: color}
+func newRestoreCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &restoreOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "restore " + targetUse,
 		Short: "Give pods their original requests and limits back, and keep them so",
@@ -69,7 +66,7 @@ are restored. The exit code is
 				return err
 			}
 			if o.allNamespaces && !o.dryRun.On() {
-				if err := o.Ask(cmd, streams, "Restore every pod of the cluster?"); err != nil {
+				if err := o.Ask(cmd, o.IOStreams, "Restore every pod of the cluster?"); err != nil {
 					return err
 				}
 			}
@@ -81,7 +78,7 @@ are restored. The exit code is
 	o.AddYesFlag(cmd, "--all-namespaces")
 	o.dryRun.AddFlag(cmd, "what would be restored")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until nothing is left to restore, up to --timeout")
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -100,7 +97,7 @@ func (o *restoreOptions) run(ctx context.Context) error {
 		case o.dryRun.On():
 			return o.show(ctx, c)
 		case !o.wait:
-			return printHold(o.Out, o.output, response.GetHold(), "is going to be restored")
+			return printHold(o.Out, o.Format, response.GetHold(), "is going to be restored")
 		}
 		plans, err := o.await(ctx, c, response.GetHold())
 		switch {

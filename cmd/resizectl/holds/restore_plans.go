@@ -135,10 +135,10 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 // print prints the plans as "resizectl plan" does.
 func (o *restoreOptions) print(found *scopePlans) error {
 	if found.summary == nil {
-		return plans.PrintOne(o.Out, o.color.Painter(o.Out), o.output, found.plans[0])
+		return plans.PrintOne(o.Out, o.Painter(), o.Format, found.plans[0])
 	}
 	out := bufio.NewWriter(o.Out)
-	printer := plans.NewPrinter(out, o.color.Painter(o.Out), o.output, o.allNamespaces)
+	printer := plans.NewPrinter(out, o.Painter(), o.Format, o.allNamespaces)
 	for _, plan := range found.plans {
 		if err := printer.Plan(plan); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -15,11 +14,10 @@ import (
 )
 
 type resumeOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	target
 	command.Confirmation
 	server *connect.Connection
-	output print.Format
 	dryRun command.DryRun
 	kind   string
 	nested bool
@@ -33,8 +31,8 @@ var kinds = map[string]workloadresizerv1.HoldKind{
 	"pause":   workloadresizerv1.HoldKind_HOLD_KIND_PAUSE,
 }
 
-func newResumeCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
-	o := &resumeOptions{IOStreams: streams, server: server}
+func newResumeCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &resumeOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "resume " + targetUse,
 		Short: "Have pods resized again that were restored or paused",
@@ -66,7 +64,7 @@ cannot be resumed by itself.`,
 				return command.UsageErrorf(cmd, "--kind must be restore or pause, not %q", o.kind)
 			}
 			if o.allNamespaces && !o.dryRun.On() {
-				if err := o.Ask(cmd, streams, o.question()); err != nil {
+				if err := o.Ask(cmd, o.IOStreams, o.question()); err != nil {
 					return err
 				}
 			}
@@ -80,7 +78,7 @@ cannot be resumed by itself.`,
 	cmd.Flags().BoolVar(&o.nested, "nested", false, "end what was said of namespaces, workloads and pods inside, too")
 	command.CompleteFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause"}, cobra.ShellCompDirectiveNoFileComp))
 	o.dryRun.AddFlag(cmd, "what would end")
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -148,9 +146,9 @@ func goesOn(n int64) string {
 }
 
 func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error {
-	switch o.output {
+	switch o.Format {
 	case print.FormatJSON, print.FormatYAML:
-		return print.Document(o.Out, o.output, response)
+		return o.Document(response)
 	}
 	did := "has ended"
 	if o.dryRun.On() {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -13,15 +12,13 @@ import (
 )
 
 type explainOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	pod    command.Pod
 	server *connect.Connection
-	color  *print.ColorMode
-	output print.Format
 }
 
-func newExplainCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &explainOptions{IOStreams: streams, server: server, color: color}
+func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &explainOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "explain POD",
 		Short: "Tell step by step why a pod has the size it has, or will get",
@@ -46,7 +43,7 @@ has them, and in "unknown" why one of them is missing; -o wide is the same as ta
 		},
 	}
 	o.pod.AddNamespaceFlag(cmd)
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -56,9 +53,9 @@ func (o *explainOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.IsDocument() {
-			return printExplanation(o.Out, o.output, known)
+		if o.Format.IsDocument() {
+			return printExplanation(o.Out, o.Format, known)
 		}
-		return printSteps(o.Out, o.color.Painter(o.Out), known)
+		return printSteps(o.Out, o.Painter(), known)
 	})
 }

@@ -100,17 +100,16 @@ func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizer
 // printManifest prints the plans, and on standard error what else there is to say
 // of the manifest.
 func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestResponse) error {
-	if o.output.IsDocument() {
-		return print.Document(o.Out, o.output, response)
+	if o.Format.IsDocument() {
+		return o.Document(response)
 	}
-	if o.output == print.FormatName {
+	if o.Format == print.FormatName {
 		return print.Names(o.Out, manifestName, response.GetObjects()...)
 	}
-	paint := o.color.Painter(o.Out)
-	if err := print.Table(o.Out, paint, o.output == print.FormatWide, manifestTable(response)); err != nil {
+	if err := o.Table(manifestTable(response)); err != nil {
 		return err
 	}
-	if err := printManifestTotals(o.Out, paint, response); err != nil {
+	if err := printManifestTotals(o.Out, o.Painter(), response); err != nil {
 		return err
 	}
 	var notes strings.Builder

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -16,19 +15,17 @@ import (
 )
 
 type planOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	selection
 	server     *connect.Connection
-	color      *print.ColorMode
-	output     print.Format
 	serverSide bool
 	whatIf     whatIf
 	assumed    *workloadresizerv1.WhatIf
 	manifest   manifestSource
 }
 
-func newPlanCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &planOptions{IOStreams: streams, server: server, color: color}
+func newPlanCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &planOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "plan [POD | TYPE/NAME]",
 		Short: "Show what would be resized now, to what, and if not, why not",
@@ -97,7 +94,7 @@ Nothing is changed. The exit code is that of "kubectl diff":
 	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
 	command.CompleteFlag(cmd, "what-if-node-type", connect.CompleteNodeTypeFlag(server, false))
 	command.CompleteFlag(cmd, "what-if-baseline", connect.CompleteNodeTypeFlag(server, false))
-	command.AddNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -136,7 +133,7 @@ func (o *planOptions) runPod(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := PrintOne(o.Out, o.color.Painter(o.Out), o.output, plan); err != nil {
+	if err := PrintOne(o.Out, o.Painter(), o.Format, plan); err != nil {
 		return err
 	}
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {

@@ -22,7 +22,7 @@ func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary
 	}()
 	line := o.progressLine()
 	defer line.Clear()
-	printer := NewPrinter(out, o.color.Painter(o.Out), o.output, o.allNamespaces)
+	printer := NewPrinter(out, o.Painter(), o.Format, o.allNamespaces)
 	stream := c.PreviewSelected(ctx, o.request(), append(o.previewOptions(), client.OnProgress(line.Planning))...)
 	for plan, err := range stream.All() {
 		if err != nil {
@@ -48,7 +48,7 @@ func (o *planOptions) previewOptions() []client.PreviewOption {
 // progressLine is none where plans are printed on the same terminal as they come:
 // the two would mix.
 func (o *planOptions) progressLine() *print.Progress {
-	if o.output.IsDocument() && print.IsTerminal(o.Out) {
+	if o.Format.IsDocument() && print.IsTerminal(o.Out) {
 		return &print.Progress{}
 	}
 	return print.NewProgress(o.ErrOut)

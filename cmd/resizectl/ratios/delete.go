@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -22,8 +21,8 @@ type deleteOptions struct {
 	present *workloadresizerv1.Ratio
 }
 
-func newDeleteCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &deleteOptions{WriteOptions: WriteOptions{IOStreams: streams, Server: server, Color: color}}
+func newDeleteCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &deleteOptions{WriteOptions: WriteOptions{Output: out, Server: server}}
 	cmd := &cobra.Command{
 		Use:   "delete NODE_TYPE",
 		Short: "Delete the override of a node type",

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -15,15 +14,13 @@ import (
 )
 
 type getOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server   *connect.Connection
-	color    *print.ColorMode
-	output   print.Format
 	nodeType string
 }
 
-func newGetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &getOptions{IOStreams: streams, server: server, color: color}
+func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &getOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "get NODE_TYPE",
 		Short: "Show the ratio of one node type, and where it comes from",
@@ -45,7 +42,7 @@ that decides when the first one says nothing any more.`,
 			return o.run(cmd.Context())
 		},
 	}
-	command.AddNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -55,13 +52,13 @@ func (o *getOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		switch o.output {
+		switch o.Format {
 		case print.FormatJSON, print.FormatYAML:
-			return print.Document(o.Out, o.output, resp)
+			return o.Document(resp)
 		case print.FormatName:
 			return print.Names(o.Out, ratioName, resp.GetRatio())
 		}
 		table := &metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio())}}
-		return print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, table)
+		return o.Table(table)
 	})
 }

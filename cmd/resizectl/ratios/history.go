@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -23,16 +22,14 @@ const (
 )
 
 type historyOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server   *connect.Connection
-	color    *print.ColorMode
-	output   print.Format
 	nodeType string
 	limit    int
 }
 
-func newHistoryCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &historyOptions{IOStreams: streams, server: server, color: color}
+func newHistoryCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &historyOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "history [NODE_TYPE]",
 		Short: "List the changes of overrides, the newest first",
@@ -57,7 +54,7 @@ change.`,
 		},
 	}
 	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "how many changes to list at most; 0 for all that are kept")
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -79,11 +76,11 @@ func (o *historyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		switch o.output {
+		switch o.Format {
 		case print.FormatJSON, print.FormatYAML:
-			err = print.Document(o.Out, o.output, all)
+			err = o.Document(all)
 		default:
-			err = printHistory(o.Out, o.color.Painter(o.Out), all.GetChanges(), o.output == print.FormatWide)
+			err = printHistory(o.Out, o.Painter(), all.GetChanges(), o.Wide())
 		}
 		if err != nil {
 			return err

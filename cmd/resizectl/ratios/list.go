@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -16,16 +15,14 @@ import (
 )
 
 type listOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server *connect.Connection
-	color  *print.ColorMode
-	output print.Format
 	rules  bool
 	watch  bool
 }
 
-func newListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &listOptions{IOStreams: streams, server: server, color: color}
+func newListCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &listOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the ratio of every node type, and where it comes from",
@@ -54,7 +51,7 @@ the last good state of that source.`,
 			case o.watch && o.rules:
 				return command.UsageErrorf(cmd, "--watch shows ratios: leave --rules out")
 			case o.watch:
-				w := &watchOptions{IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output}
+				w := &watchOptions{Output: o.Output, server: o.server}
 				return w.run(cmd.Context())
 			}
 			return o.run(cmd.Context())
@@ -62,7 +59,7 @@ the last good state of that source.`,
 	}
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "show the rules for some pods, too; json and yaml always have them")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with every change as it comes, as \"resizectl ratios watch\" does")
-	command.AddNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -80,13 +77,13 @@ func (o *listOptions) run(ctx context.Context) error {
 }
 
 func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
-	switch o.output {
+	switch o.Format {
 	case print.FormatJSON, print.FormatYAML:
-		return print.Document(o.Out, o.output, resp)
+		return o.Document(resp)
 	case print.FormatName:
 		return print.Names(o.Out, ratioName, resp.GetRatios()...)
 	}
-	p, wide := o.color.Painter(o.Out), o.output == print.FormatWide
+	p, wide := o.Painter(), o.Wide()
 	if err := printRatios(o.Out, p, resp, wide); err != nil || !o.rules {
 		return err
 	}

@@ -2,7 +2,6 @@ package ratios
 
 import (
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
@@ -10,7 +9,7 @@ import (
 )
 
 // NewCommand is ratios, with its commands.
-func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ratios",
 		Short: "Show and change the performance ratios of the node types",
@@ -25,13 +24,13 @@ rollback change are the overrides, a source of its own.`,
 	}
 	command.Group(cmd)
 	cmd.AddCommand(
-		newListCommand(streams, server, color),
-		newGetCommand(streams, server, color),
-		newSetCommand(streams, server, color),
-		newDeleteCommand(streams, server, color),
-		newWatchCommand(streams, server, color),
-		newHistoryCommand(streams, server, color),
-		newRollbackCommand(streams, server, color),
+		newListCommand(out, server),
+		newGetCommand(out, server),
+		newSetCommand(out, server),
+		newDeleteCommand(out, server),
+		newWatchCommand(out, server),
+		newHistoryCommand(out, server),
+		newRollbackCommand(out, server),
 	)
 	return cmd
 }

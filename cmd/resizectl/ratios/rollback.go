@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -21,8 +20,8 @@ type rollbackOptions struct {
 	newest int64
 }
 
-func newRollbackCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &rollbackOptions{WriteOptions: WriteOptions{IOStreams: streams, Server: server, Color: color}}
+func newRollbackCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &rollbackOptions{WriteOptions: WriteOptions{Output: out, Server: server}}
 	cmd := &cobra.Command{
 		Use:   "rollback --to CHANGE",
 		Short: "Make the overrides what they were after a change",

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -28,8 +27,8 @@ type setOptions struct {
 	present map[string]*workloadresizerv1.Ratio
 }
 
-func newSetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &setOptions{WriteOptions: WriteOptions{IOStreams: streams, Server: server, Color: color}}
+func newSetCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &setOptions{WriteOptions: WriteOptions{Output: out, Server: server}}
 	cmd := &cobra.Command{
 		Use:   "set NODE_TYPE [--cpu X] [--memory X] | NODE_TYPE=CPU[/MEMORY] ...",
 		Short: "Override the ratios of node types",

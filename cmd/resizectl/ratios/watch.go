@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -16,14 +15,12 @@ import (
 )
 
 type watchOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server *connect.Connection
-	color  *print.ColorMode
-	output print.Format
 }
 
-func newWatchCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &watchOptions{IOStreams: streams, server: server, color: color}
+func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &watchOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Show the ratios, and then every change as it comes",
@@ -39,7 +36,7 @@ func newWatchCommand(streams genericiooptions.IOStreams, server *connect.Connect
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	command.AddNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -51,6 +48,6 @@ func (o *watchOptions) run(ctx context.Context) error {
 		rowsOf := func(ratio *workloadresizerv1.Ratio) []metav1.TableRow {
 			return []metav1.TableRow{ratioRow(ratio)}
 		}
-		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, ratioColumns, rowsOf, ratioName))
+		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.Painter(), o.Format, ratioColumns, rowsOf, ratioName))
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -39,11 +38,9 @@ type Write interface {
 
 // WriteOptions are what the commands that change overrides have in common.
 type WriteOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	command.Confirmation
 	Server *connect.Connection
-	Color  *print.ColorMode
-	output print.Format
 	Reason string
 	dryRun command.DryRun
 }
@@ -53,7 +50,7 @@ func (o *WriteOptions) AddFlags(cmd *cobra.Command, name string) {
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "why, for those who read the history")
 	o.AddYesFlag(cmd, name)
 	o.dryRun.AddFlag(cmd, "what would change")
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 }
 
 // Run shows what w would change, asks, and has it changed.
@@ -72,7 +69,7 @@ func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
 	if would.GetChange() == nil {
 		return o.printDone(would)
 	}
-	if err := printWouldBe(o.ErrOut, o.Color.Painter(o.ErrOut), w, would, o.output == print.FormatWide); err != nil {
+	if err := printWouldBe(o.ErrOut, o.Color.Painter(o.ErrOut), w, would, o.Wide()); err != nil {
 		return err
 	}
 	if err := o.Ask(cmd, o.IOStreams, "Apply?"); err != nil {
@@ -91,11 +88,11 @@ func (o *WriteOptions) preview(ctx context.Context, w Write) error {
 	if err != nil {
 		return err
 	}
-	switch o.output {
+	switch o.Format {
 	case print.FormatJSON, print.FormatYAML:
-		err = print.Document(o.Out, o.output, would)
+		err = o.Document(would)
 	default:
-		err = printWouldBe(o.Out, o.Color.Painter(o.Out), w, would, o.output == print.FormatWide)
+		err = printWouldBe(o.Out, o.Painter(), w, would, o.Wide())
 	}
 	if err == nil {
 		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "pods that this concerns")
@@ -142,9 +139,9 @@ func (o *WriteOptions) printDone(did Answer) error {
 			return err
 		}
 	}
-	switch o.output {
+	switch o.Format {
 	case print.FormatJSON, print.FormatYAML:
-		return print.Document(o.Out, o.output, did)
+		return o.Document(did)
 	}
 	for _, delta := range change.GetDeltas() {
 		if _, err := fmt.Fprintf(o.Out, "change %d: override of %s: %s\n", change.GetNumber(), print.OneLine(delta.GetNodeType()), deltaLine(delta)); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -14,15 +13,13 @@ import (
 )
 
 type getOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	pod    command.Pod
 	server *connect.Connection
-	color  *print.ColorMode
-	output print.Format
 }
 
-func newGetCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &getOptions{IOStreams: streams, server: server, color: color}
+func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &getOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "get POD",
 		Short: "Show what was done to a pod, and how far its node is",
@@ -41,7 +38,7 @@ func newGetCommand(streams genericiooptions.IOStreams, server *connect.Connectio
 		},
 	}
 	o.pod.AddNamespaceFlag(cmd)
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -51,10 +48,10 @@ func (o *getOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.IsDocument() {
-			return print.Document(o.Out, o.output, resize)
+		if o.Format.IsDocument() {
+			return o.Document(resize)
 		}
-		if err := print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, resizesTable(false, resize)); err != nil {
+		if err := o.Table(resizesTable(false, resize)); err != nil {
 			return err
 		}
 		if resize.GetMessage() != "" {

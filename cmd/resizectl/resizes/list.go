@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -15,10 +14,8 @@ import (
 )
 
 type listOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server        *connect.Connection
-	color         *print.ColorMode
-	output        print.Format
 	namespace     string
 	allNamespaces bool
 	labels        string
@@ -26,8 +23,8 @@ type listOptions struct {
 	watch         bool
 }
 
-func newListCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &listOptions{IOStreams: streams, server: server, color: color}
+func newListCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &listOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the pods that were sized",
@@ -58,7 +55,7 @@ the cluster.
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	addStateFlag(cmd, &o.states)
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with what is done as it happens, as \"resizectl resizes watch\" does")
-	command.AddNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -82,7 +79,7 @@ func (o *listOptions) runWatch(cmd *cobra.Command) error {
 		return command.UsageErrorf(cmd, "--watch shows every pod that is sized: leave --selector and --state out")
 	}
 	w := &watchOptions{
-		IOStreams: o.IOStreams, server: o.server, color: o.color, output: o.output,
+		Output: o.Output, server: o.server,
 		namespace: o.namespace, allNamespaces: o.allNamespaces,
 	}
 	return w.run(cmd.Context())
@@ -109,13 +106,13 @@ func (o *listOptions) run(ctx context.Context, request *workloadresizerv1.ListRe
 }
 
 func (o *listOptions) print(all *workloadresizerv1.ListResizesResponse) error {
-	if o.output.IsDocument() {
-		return print.Document(o.Out, o.output, all)
+	if o.Format.IsDocument() {
+		return o.Document(all)
 	}
-	if o.output == print.FormatName {
+	if o.Format == print.FormatName {
 		return print.Names(o.Out, resizeName, all.GetResizes()...)
 	}
-	if err := print.Table(o.Out, o.color.Painter(o.Out), o.output == print.FormatWide, resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
+	if err := o.Table(resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
 		return err
 	}
 	return remarkParts(o.ErrOut, all.GetResizes())

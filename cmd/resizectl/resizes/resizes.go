@@ -2,7 +2,6 @@ package resizes
 
 import (
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
@@ -10,7 +9,7 @@ import (
 )
 
 // NewCommand is resizes, with its commands.
-func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
+func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resizes",
 		Short: "Show what was done to pods, and how far the nodes are with it",
@@ -22,9 +21,9 @@ shows.`,
 	}
 	command.Group(cmd)
 	cmd.AddCommand(
-		newListCommand(streams, server, color),
-		newGetCommand(streams, server, color),
-		newWatchCommand(streams, server, color),
+		newListCommand(out, server),
+		newGetCommand(out, server),
+		newWatchCommand(out, server),
 	)
 	return cmd
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -16,16 +15,14 @@ import (
 )
 
 type watchOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server        *connect.Connection
-	color         *print.ColorMode
-	output        print.Format
 	namespace     string
 	allNamespaces bool
 }
 
-func newWatchCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &watchOptions{IOStreams: streams, server: server, color: color}
+func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &watchOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Show what is done to pods as it happens",
@@ -48,7 +45,7 @@ func newWatchCommand(streams genericiooptions.IOStreams, server *connect.Connect
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods of every namespace, whatever --namespace says")
-	command.AddNamingFlag(cmd, &o.output)
+	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -65,6 +62,6 @@ func (o *watchOptions) run(ctx context.Context) error {
 			return resizeRows(resize, o.allNamespaces)
 		}
 		columns := resizeColumns(o.allNamespaces, print.Column("State      "))
-		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.color.Painter(o.Out), o.output, columns, rowsOf, resizeName))
+		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.Painter(), o.Format, columns, rowsOf, resizeName))
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -13,15 +12,13 @@ import (
 )
 
 type options struct {
-	genericiooptions.IOStreams
+	print.Output
 	server *connect.Connection
-	color  *print.ColorMode
-	output print.Format
 }
 
 // NewCommand is status.
-func NewCommand(streams genericiooptions.IOStreams, server *connect.Connection, color *print.ColorMode) *cobra.Command {
-	o := &options{IOStreams: streams, server: server, color: color}
+func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &options{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show how the server does: who leads, what waits, what is wrong",
@@ -38,7 +35,7 @@ The exit code is 0 if the server answers, whatever it says.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	command.AddOutputFlag(cmd, &o.output)
+	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
@@ -48,9 +45,9 @@ func (o *options) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.IsDocument() {
-			return print.Document(o.Out, o.output, status)
+		if o.Format.IsDocument() {
+			return o.Document(status)
 		}
-		return printStatus(o.Out, o.color.Painter(o.Out), status, o.output == print.FormatWide)
+		return printStatus(o.Out, o.Painter(), status, o.Wide())
 	})
 }

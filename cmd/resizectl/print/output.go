@@ -1,0 +1,28 @@
+package print
+
+import (
+	"google.golang.org/protobuf/proto"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// Output is where a command prints, and how.
+type Output struct {
+	genericiooptions.IOStreams
+	Color  *ColorMode
+	Format Format
+}
+
+// Painter is that for standard output.
+func (o *Output) Painter() Painter { return o.Color.Painter(o.Out) }
+
+// Wide tells whether tables have all their columns.
+func (o *Output) Wide() bool { return o.Format == FormatWide }
+
+// Table prints a table on standard output.
+func (o *Output) Table(table *metav1.Table) error {
+	return Table(o.Out, o.Painter(), o.Wide(), table)
+}
+
+// Document prints a message on standard output, as JSON or YAML.
+func (o *Output) Document(m proto.Message) error { return Document(o.Out, o.Format, m) }

@@ -96,19 +96,17 @@ func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 	}
 }
 
-// What somebody set equal is adopted as equal: the pod stays Guaranteed.
-func TestWhatIsEqualIsAdoptedAsEqual(t *testing.T) {
+// A request that they set to what its author's limit is goes by itself.
+func TestARequestThatTheySetToItsLimitIsAdoptedAlone(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
-	p := podWith(guaranteed, managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPULimit), resizeBy("they", 20, contract.CPURequest),
-		managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
-		annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "applied-instance-type", "n2d"))
-	p = carriedOut(t, p, planAt(t, planner, p, 0.8, 1, ""), 30)
-	p = carriedOut(t, p, planAt(t, planner, p, 1, 1, ""), 40)
-	if got := [2]string{p.Annotations[contract.CPURequest.Key("app")], p.Annotations[contract.CPULimit.Key("app")]}; got != [2]string{"800m", "800m"} {
+	p := resizedBy(podWith(amounts{"1", "4", "1Gi", "2Gi"}, asMadeWith), "they", amounts{"4", "4", "1Gi", "2Gi"})
+	p = carriedOut(t, p, planAt(t, planner, p, 0.5, 1, ""), 30)
+	if got := [2]string{p.Annotations[contract.CPURequest.Key("app")], p.Annotations[contract.CPULimit.Key("app")]}; got != [2]string{"2", "4"} {
 		t.Errorf("its originals are %v", got)
 	}
-	if r := p.Spec.Containers[0].Resources; r.Requests.Cpu().Cmp(*r.Limits.Cpu()) != 0 {
-		t.Errorf("it has %v", r)
+	p = carriedOut(t, p, planAt(t, planner, p, 1, 1, ""), 40)
+	if r := p.Spec.Containers[0].Resources; r.Requests.Cpu().String() != "2" || r.Limits.Cpu().String() != "4" {
+		t.Errorf("on the baseline it has %v", r)
 	}
 }
 

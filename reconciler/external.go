@@ -73,11 +73,6 @@ func (p *Plan) adopt(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s := &c.standings[r.index]
 	s.Set |= s.Adopted // Both are worked out together, as scale does.
 	*r.of(&c.Original) = p.unscaled(c, r, s.Set, bounds)
-	if present := *r.of(&c.Current); present.Request == present.Limit {
-		// What is equal is so in its original, or the pod's QoS class would change.
-		r.of(&c.Original).Limit = r.of(&c.Original).Request
-		c.record(r.limit)
-	}
 	c.noteAdopted(r)
 }
 

@@ -134,10 +134,7 @@ func (a *account) checkRecord(pod *corev1.Pod, was map[part]setter, rules []rule
 		if !has || text == before {
 			continue
 		}
-		beside := part{p.container, p.which ^ 1}
-		now := amountsOf(pod)
-		theirs := was[p] == third || was[beside] == third && now[p] == now[beside] // What is equal is adopted so.
-		if to := amountIn(text, p); theirs && mayDo(rules, reconciler.AdoptExternal) {
+		if to := amountIn(text, p); was[p] == third && mayDo(rules, reconciler.AdoptExternal) {
 			a.originals[p], fresh[p] = to, true
 		} else if to != a.originals[p] {
 			wrong = append(wrong, fmt.Sprintf("the original of %v becomes %s, and is %d", p, text, a.originals[p]))

@@ -32,18 +32,15 @@ func pairs(m map[string]string) []pair {
 	return all
 }
 
-func (m *matcher) holds(s *Subject) bool {
-	return (m.class == "" || m.class == s.ComputeClass) &&
-		among(m.labels, s.Labels) && among(m.annotations, s.Annotations)
+func (m *matcher) holds(s Subject) bool {
+	return (m.class == "" || m.class == s.ComputeClass()) &&
+		among(m.labels, s.Label) && among(m.annotations, s.Annotation)
 }
 
 // among tells whether all pairs of want are in have.
-func among(want []pair, have Texts) bool {
-	if have == nil {
-		return len(want) == 0
-	}
+func among(want []pair, have func(key string) (value string, ok bool)) bool {
 	for _, w := range want {
-		if got, ok := have.Lookup(w.key); !ok || got != w.value {
+		if got, ok := have(w.key); !ok || got != w.value {
 			return false
 		}
 	}

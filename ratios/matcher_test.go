@@ -18,23 +18,23 @@ func TestTheFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 		ratios.Rule{Name: "annotation", Match: ratios.Match{Annotations: map[string]string{"a": "b"}}},
 		ratios.Rule{Name: "class", Match: ratios.Match{ComputeClass: "Performance"}},
 	))
-	production, web := ratiotest.Texts{"env": "production", "more": "x"}, ratiotest.Texts{"env": "production", "tier": "web"}
+	production, web := map[string]string{"env": "production", "more": "x"}, map[string]string{"env": "production", "tier": "web"}
 	for _, tc := range []struct {
 		name string
-		pod  ratios.Subject
+		pod  ratiotest.Subject
 		want string
 	}{
-		{"a pod with nothing has the globals", ratios.Subject{}, ""},
-		{"every criterion holds", ratios.Subject{Labels: web, Annotations: ratiotest.Texts{"a": "b"}, ComputeClass: "Performance"}, "all"},
-		{"a label is missing", ratios.Subject{Labels: production, Annotations: ratiotest.Texts{"a": "b"}, ComputeClass: "Performance"}, "label"},
-		{"an annotation is missing", ratios.Subject{Labels: web, ComputeClass: "Performance"}, "label"},
-		{"the class is another", ratios.Subject{Labels: web, Annotations: ratiotest.Texts{"a": "b"}, ComputeClass: "Balanced"}, "label"},
-		{"the first of two that are the same", ratios.Subject{Labels: production}, "label"},
-		{"an annotation comes before a class as the rules are in that order", ratios.Subject{Annotations: ratiotest.Texts{"a": "b"}, ComputeClass: "Performance"}, "annotation"},
-		{"a label is no annotation", ratios.Subject{Labels: ratiotest.Texts{"a": "b"}, Annotations: ratiotest.Texts{"env": "production"}}, ""},
-		{"another value", ratios.Subject{Labels: ratiotest.Texts{"env": "Production"}}, ""},
-		{"an empty value", ratios.Subject{Labels: ratiotest.Texts{"env": ""}}, ""},
-		{"the class alone", ratios.Subject{ComputeClass: "Performance"}, "class"},
+		{"a pod with nothing has the globals", ratiotest.Subject{}, ""},
+		{"every criterion holds", ratiotest.Subject{Labels: web, Annotations: map[string]string{"a": "b"}, Class: "Performance"}, "all"},
+		{"a label is missing", ratiotest.Subject{Labels: production, Annotations: map[string]string{"a": "b"}, Class: "Performance"}, "label"},
+		{"an annotation is missing", ratiotest.Subject{Labels: web, Class: "Performance"}, "label"},
+		{"the class is another", ratiotest.Subject{Labels: web, Annotations: map[string]string{"a": "b"}, Class: "Balanced"}, "label"},
+		{"the first of two that are the same", ratiotest.Subject{Labels: production}, "label"},
+		{"an annotation comes before a class as the rules are in that order", ratiotest.Subject{Annotations: map[string]string{"a": "b"}, Class: "Performance"}, "annotation"},
+		{"a label is no annotation", ratiotest.Subject{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"env": "production"}}, ""},
+		{"another value", ratiotest.Subject{Labels: map[string]string{"env": "Production"}}, ""},
+		{"an empty value", ratiotest.Subject{Labels: map[string]string{"env": ""}}, ""},
+		{"the class alone", ratiotest.Subject{Class: "Performance"}, "class"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := table.Profile(tc.pod).Name; got != tc.want {
@@ -52,7 +52,7 @@ func TestTheFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 }
 
 func TestFindingAProfileAllocatesNothing(t *testing.T) {
-	table, pod := ruled(t, 50), ratios.Subject{Labels: ratiotest.Texts{"app": "web"}, ComputeClass: "Performance"}
+	table, pod := ruled(t, 50), ratios.Subject(ratiotest.Subject{Labels: map[string]string{"app": "web"}, Class: "Performance"})
 	if n := testing.AllocsPerRun(100, func() { table.Profile(pod) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
@@ -72,9 +72,9 @@ func ruled(t testing.TB, n int) *ratios.Table {
 }
 
 func BenchmarkProfile(b *testing.B) {
-	pod := ratios.Subject{
-		Labels:      ratiotest.Texts{"app": "web", "pod-template-hash": "6d4cf56db6", "env": "production"},
-		Annotations: ratiotest.Texts{"example.com/size": "large"},
+	var pod ratios.Subject = ratiotest.Subject{
+		Labels:      map[string]string{"app": "web", "pod-template-hash": "6d4cf56db6", "env": "production"},
+		Annotations: map[string]string{"example.com/size": "large"},
 	}
 	for _, n := range []int{0, 50} {
 		b.Run(fmt.Sprintf("%d rules", n), func(b *testing.B) {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
 
 func merge(t testing.TB, layers ...*ratios.Layer) *ratios.Table {
@@ -62,7 +63,7 @@ func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.rule.Match = class
 			table := merge(t, withRules(tc.rule))
-			p := table.Profile(ratios.Subject{ComputeClass: "c"})
+			p := table.Profile(ratiotest.Subject{Class: "c"})
 			if p.Baseline != tc.baseline || p.Bounds != tc.bounds || !slices.Equal(p.NodeTypes(), []string{"c3", "n2d", "n4"}) {
 				t.Errorf("baseline %s, bounds %v, node types %v; want %s, %v", p.Baseline, p.Bounds, p.NodeTypes(), tc.baseline, tc.bounds)
 			}
@@ -86,7 +87,7 @@ func TestARulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
 	table := merge(t, over, withRules(ratios.Rule{Name: "r", Match: ratios.Match{ComputeClass: "c"}, Baseline: "e2",
 		Ratios: map[string]ratios.Ratio{"n4": ratio(2, 4), "e2": ratio(0.5, 1)}}))
-	p := table.Profile(ratios.Subject{ComputeClass: "c"})
+	p := table.Profile(ratiotest.Subject{Class: "c"})
 	n4, _ := p.Lookup("n4")
 	want := &ratios.Entry{NodeType: "n4", Ratio: ratio(2, 4), Candidates: []ratios.Ratio{ratio(2, 4), over.Ratios["n4"], ratio(1.25, 1)},
 		CPUFactor: ratios.Quotient{Num: 1, Den: 4}, MemoryFactor: ratios.Quotient{Num: 1, Den: 4}}
@@ -101,7 +102,7 @@ func TestARulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
 func TestRulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
 	over := layer("override", "", map[string]float64{"c3": 2})
 	table := merge(t, over, withRules(ratios.Rule{Match: ratios.Match{ComputeClass: "c"}, Baseline: "n4"}))
-	c3, _ := table.Profile(ratios.Subject{ComputeClass: "c"}).Lookup("c3")
+	c3, _ := table.Profile(ratiotest.Subject{Class: "c"}).Lookup("c3")
 	if want := (ratios.Quotient{Num: 5, Den: 8}); c3.CPUFactor != want {
 		t.Errorf("factor %v, want %v", c3.CPUFactor, want)
 	}
@@ -110,7 +111,7 @@ func TestRulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
 func TestTheFirstLayerWithRulesDecidesThemAll(t *testing.T) {
 	first, second := withRules(ratios.Rule{Name: "first", Match: ratios.Match{ComputeClass: "a"}}), withRules(ratios.Rule{Name: "second", Match: ratios.Match{ComputeClass: "b"}})
 	table := merge(t, withRules(), nil, first, second)
-	if a, b := table.Profile(ratios.Subject{ComputeClass: "a"}).Name, table.Profile(ratios.Subject{ComputeClass: "b"}).Name; a != "first" || b != "" {
+	if a, b := table.Profile(ratiotest.Subject{Class: "a"}).Name, table.Profile(ratiotest.Subject{Class: "b"}).Name; a != "first" || b != "" {
 		t.Errorf("profiles %q and %q", a, b)
 	}
 }

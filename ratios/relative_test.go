@@ -127,7 +127,7 @@ func TestARuleWithAnotherBaselineComparesWithRelativeRatios(t *testing.T) {
 		"a": {"n2d": {Num: 27, Den: 25}, "n4": {Num: 1, Den: 1}, "t2d": {Num: 54, Den: 73}},
 		"b": {"n2d": {Num: 1, Den: 1}, "n4": {Num: 10, Den: 13}, "t2d": {Num: 50, Den: 73}},
 	} {
-		p := table.Profile(ratios.Subject{ComputeClass: class})
+		p := table.Profile(ratiotest.Subject{Class: class})
 		for name, factor := range want {
 			if entry, ok := p.Lookup(name); !ok || entry.CPUFactor != factor {
 				t.Errorf("class %q, %s: %+v, want %v", class, name, entry, factor)

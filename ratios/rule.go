@@ -53,17 +53,13 @@ type Match struct {
 	Annotations map[string]string
 }
 
-// Texts are labels or annotations.
-type Texts interface {
-	// Lookup returns the value of a key, and whether there is one.
-	Lookup(key string) (value string, ok bool)
-}
-
 // Subject is what rules look at in a pod.
-type Subject struct {
-	// Labels and Annotations are the pod's; nil for none.
-	Labels, Annotations Texts
+type Subject interface {
+	// Label returns the value of a label, and whether the pod has it.
+	Label(key string) (value string, ok bool)
+	// Annotation is Label for annotations.
+	Annotation(key string) (value string, ok bool)
 	// ComputeClass is the value of cloud.google.com/compute-class in the pod's
 	// node selector; empty if there is none.
-	ComputeClass string
+	ComputeClass() string
 }

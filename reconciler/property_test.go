@@ -120,7 +120,7 @@ func checkPlan(t testing.TB, p *corev1.Pod, s *Snapshot, plan *Plan) {
 	if plan.Decision != Resize && len(plan.Reasons) == 0 {
 		t.Errorf("decision %v without a reason", plan.Decision)
 	}
-	bounds := s.Table.Profile(ratios.Subject{Labels: s.Pod.Labels(), Annotations: s.Pod.Annotations()}).Bounds
+	bounds := s.Table.Profile(s.Pod).Bounds
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		checkAmount(t, c.Name+" cpu", c.Current.CPU, c.Desired.CPU, bounds.CPU, 1e12)

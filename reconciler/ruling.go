@@ -16,23 +16,16 @@ type ruling struct {
 	entry *ratios.Entry
 }
 
-// profileOf is what holds for the pod.
-func profileOf(of *pod.Pod, table *ratios.Table) *ratios.Profile {
-	return table.Profile(ratios.Subject{
-		Labels: of.Labels(), Annotations: of.Annotations(), ComputeClass: of.ComputeClass(),
-	})
-}
-
 // NodeTypesOf lists the node types that have a ratio for the pod, in alphabetical
 // order. The caller must not change the slice.
 func NodeTypesOf(of *pod.Pod, table *ratios.Table) []string {
-	return profileOf(of, table).NodeTypes()
+	return table.Profile(of).NodeTypes()
 }
 
 // rule returns what the table says of the pod. nodeType is taken for that of the
 // node, unless it is empty.
 func (p *Planner) rule(of *pod.Pod, node *corev1.Node, nodeType string, table *ratios.Table) ruling {
-	return p.ruleBy(profileOf(of, table), node, nodeType)
+	return p.ruleBy(table.Profile(of), node, nodeType)
 }
 
 // ruleBy is rule for the pods of a profile.

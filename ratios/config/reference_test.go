@@ -48,8 +48,8 @@ func TestTheReferenceSaysWhatItsRulesComeTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	critical := table.Profile(ratios.Subject{
-		Labels: ratiotest.Texts{"env": "production"}, Annotations: ratiotest.Texts{"example.com/tier": "gold"}, ComputeClass: "Performance",
+	critical := table.Profile(ratiotest.Subject{
+		Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"example.com/tier": "gold"}, Class: "Performance",
 	})
 	n4, _ := critical.Lookup("n4")
 	n2d, _ := critical.Lookup("n2d")
@@ -57,11 +57,11 @@ func TestTheReferenceSaysWhatItsRulesComeTo(t *testing.T) {
 		critical.Bounds != (ratios.Bounds{CPU: ratios.Range{Min: 200, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 << 30}}) {
 		t.Errorf("critical pods have %+v, n4 %v, n2d %v", critical, n4, n2d)
 	}
-	encoder := table.Profile(ratios.Subject{Labels: ratiotest.Texts{"app.kubernetes.io/name": "encoder", "env": "test"}})
+	encoder := table.Profile(ratiotest.Subject{Labels: map[string]string{"app.kubernetes.io/name": "encoder", "env": "test"}})
 	if encoder.Name != `podLabels["app.kubernetes.io/name"].encoder` || encoder.Bounds != table.Bounds {
 		t.Errorf("an encoder in test has %+v", encoder)
 	}
-	test := table.Profile(ratios.Subject{Labels: ratiotest.Texts{"env": "test"}})
+	test := table.Profile(ratiotest.Subject{Labels: map[string]string{"env": "test"}})
 	if test.Name != "podLabels.env.test" || test.Bounds.CPU != (ratios.Range{Max: 2000}) {
 		t.Errorf("test pods have %+v", test)
 	}

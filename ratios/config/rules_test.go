@@ -74,15 +74,15 @@ podLabels: {spot: {"": {baselineNodeType: c3}}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty := ratiotest.Texts{"spot": ""}
+	empty := map[string]string{"spot": ""}
 	for _, tc := range []struct {
-		pod  ratios.Subject
+		pod  ratiotest.Subject
 		want string
 	}{
-		{ratios.Subject{Labels: empty, Annotations: ratiotest.Texts{"b": ""}}, "overrides[0] (a)"},
-		{ratios.Subject{Labels: empty}, `podLabels.spot[""]`},
-		{ratios.Subject{Labels: ratiotest.Texts{"spot": "true"}}, ""},
-		{ratios.Subject{}, ""},
+		{ratiotest.Subject{Labels: empty, Annotations: map[string]string{"b": ""}}, "overrides[0] (a)"},
+		{ratiotest.Subject{Labels: empty}, `podLabels.spot[""]`},
+		{ratiotest.Subject{Labels: map[string]string{"spot": "true"}}, ""},
+		{ratiotest.Subject{}, ""},
 	} {
 		if got := table.Profile(tc.pod).Name; got != tc.want {
 			t.Errorf("%+v has profile %q, want %q", tc.pod, got, tc.want)
@@ -99,17 +99,17 @@ func TestEachKindOfRuleComesBeforeTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	annotations := ratiotest.Texts{"Example.com/Size": "very large"}
-	labels := ratiotest.Texts{"env": "production", "example.com/tier": "web"}
+	annotations := map[string]string{"Example.com/Size": "very large"}
+	labels := map[string]string{"env": "production", "example.com/tier": "web"}
 	for _, tc := range []struct {
-		pod  ratios.Subject
+		pod  ratiotest.Subject
 		want string
 	}{
-		{ratios.Subject{Labels: ratiotest.Texts{"env": "test"}, Annotations: annotations, ComputeClass: "Balanced"}, "overrides[1] (2)"},
-		{ratios.Subject{Labels: labels, Annotations: annotations, ComputeClass: "Balanced"}, `podAnnotations["Example.com/Size"]["very large"]`},
-		{ratios.Subject{Labels: labels, ComputeClass: "Balanced"}, `podLabels["example.com/tier"].web`},
-		{ratios.Subject{ComputeClass: "Balanced"}, "computeClasses.Balanced"},
-		{ratios.Subject{ComputeClass: "Other"}, ""},
+		{ratiotest.Subject{Labels: map[string]string{"env": "test"}, Annotations: annotations, Class: "Balanced"}, "overrides[1] (2)"},
+		{ratiotest.Subject{Labels: labels, Annotations: annotations, Class: "Balanced"}, `podAnnotations["Example.com/Size"]["very large"]`},
+		{ratiotest.Subject{Labels: labels, Class: "Balanced"}, `podLabels["example.com/tier"].web`},
+		{ratiotest.Subject{Class: "Balanced"}, "computeClasses.Balanced"},
+		{ratiotest.Subject{Class: "Other"}, ""},
 	} {
 		if got := table.Profile(tc.pod).Name; got != tc.want {
 			t.Errorf("%+v has profile %q, want %q", tc.pod, got, tc.want)

@@ -127,6 +127,12 @@ func (p *Pod) Labels() Texts { return p.texts.labels() }
 // these say is in the rest.
 func (p *Pod) Annotations() Texts { return p.texts.annotations(p.seldom().long) }
 
+// Label returns the value of a label, and whether the pod has it.
+func (p *Pod) Label(key string) (value string, ok bool) { return p.Labels().Lookup(key) }
+
+// Annotation is Label for Annotations.
+func (p *Pod) Annotation(key string) (value string, ok bool) { return p.Annotations().Lookup(key) }
+
 // Conditions are what the kubelet says of resizes of this spec.
 func (p *Pod) Conditions() []Condition { return p.seldom().conditions }
 

@@ -1,0 +1,22 @@
+package ratiotest
+
+// Subject is a pod of a test.
+type Subject struct {
+	Labels, Annotations map[string]string
+	Class               string
+}
+
+// Label implements ratios.Subject.
+func (s Subject) Label(key string) (value string, ok bool) {
+	value, ok = s.Labels[key]
+	return value, ok
+}
+
+// Annotation implements ratios.Subject.
+func (s Subject) Annotation(key string) (value string, ok bool) {
+	value, ok = s.Annotations[key]
+	return value, ok
+}
+
+// ComputeClass implements ratios.Subject.
+func (s Subject) ComputeClass() string { return s.Class }

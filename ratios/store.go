@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 )
 
 // Store merges the layers of its providers into a Table. All methods may be
@@ -23,7 +25,7 @@ type Store struct {
 	// problem is why the layers could not be merged last time, nil if they
 	// could.
 	problem error
-	watches []chan struct{}
+	changes broadcast.Broadcast
 }
 
 type source struct {
@@ -79,12 +81,7 @@ func (s *Store) take(ctx context.Context, i int, u Update) {
 		logger.Error(u.Err, "Ratio source cannot be used, its last good state stays in force")
 	}
 	s.rebuild(ctx)
-	for _, w := range s.watches {
-		select {
-		case w <- struct{}{}:
-		default: // The watcher has not yet looked at the change before.
-		}
-	}
+	s.changes.Notify()
 }
 
 // rebuild merges the layers anew. Until every source was good once there is no
@@ -128,13 +125,7 @@ func (s *Store) Ready() (*Table, error) {
 
 // Watch returns a channel that receives after every change of the table or of
 // a source's state; changes that come faster than they are received are one.
-func (s *Store) Watch() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := make(chan struct{}, 1)
-	s.watches = append(s.watches, w)
-	return w
-}
+func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }
 
 // SourceStatus is the state of one source.
 type SourceStatus struct {

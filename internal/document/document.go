@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
@@ -66,7 +67,7 @@ type Document[T any] struct {
 	err   error
 	// gone tells that there is no ConfigMap to write to.
 	gone    bool
-	watches []chan struct{}
+	changes broadcast.Broadcast
 }
 
 // New returns a document of which nothing is known until Run or Update.
@@ -107,19 +108,4 @@ func (d *Document[T]) Missing() error {
 
 // Watch returns a channel that receives after every change of what is in force or
 // of Err; changes that come faster than they are received are one.
-func (d *Document[T]) Watch() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	w := make(chan struct{}, 1)
-	d.watches = append(d.watches, w)
-	return w
-}
-
-func (d *Document[T]) notify() {
-	for _, w := range d.watches {
-		select {
-		case w <- struct{}{}:
-		default: // The watcher has not yet looked at the change before.
-		}
-	}
-}
+func (d *Document[T]) Watch() <-chan struct{} { return d.changes.Watch() }

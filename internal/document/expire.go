@@ -24,7 +24,7 @@ func (d *Document[T]) expire(ctx context.Context) {
 		case <-due:
 			d.mu.Lock()
 			d.refresh(ctx)
-			d.notify()
+			d.changes.Notify()
 			d.mu.Unlock()
 		}
 	}

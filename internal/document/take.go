@@ -51,12 +51,12 @@ func (d *Document[T]) read(ctx context.Context, cm *corev1.ConfigMap) {
 func (d *Document[T]) accept(ctx context.Context, content T) {
 	d.content, d.err = content, nil
 	d.refresh(ctx)
-	d.notify()
+	d.changes.Notify()
 }
 
 // reject leaves the last good content in force.
 func (d *Document[T]) reject(ctx context.Context, err error) {
 	d.err = err
 	d.Reject(ctx, err)
-	d.notify()
+	d.changes.Notify()
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 )
 
 // Config says how to elect. All fields must be set.
@@ -38,8 +40,7 @@ type Elector struct {
 	lock    *lock
 	elector *leaderelection.LeaderElector
 
-	mu      sync.Mutex
-	watches []chan struct{}
+	changes broadcast.Broadcast
 }
 
 // New returns an elector that does nothing until Run.
@@ -52,7 +53,7 @@ func New(config Config) (*Elector, error) {
 			LockConfig: resourcelock.ResourceLockConfig{Identity: config.Identity},
 		},
 		lease:   config.LeaseDuration,
-		changed: e.notify,
+		changed: e.changes.Notify,
 	}
 	var err error
 	e.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -110,13 +111,7 @@ func (e *Elector) Leading() bool { return e.lock.leading() }
 
 // Watch returns a channel that receives after this replica has begun to lead, or
 // has stopped; changes that come faster than they are received are one.
-func (e *Elector) Watch() <-chan struct{} {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	w := make(chan struct{}, 1)
-	e.watches = append(e.watches, w)
-	return w
-}
+func (e *Elector) Watch() <-chan struct{} { return e.changes.Watch() }
 
 // Leader is the replica that leads.
 type Leader struct {
@@ -130,14 +125,3 @@ type Leader struct {
 // Leader returns who leads as far as this replica has seen; false if nobody does,
 // or that is not known.
 func (e *Elector) Leader() (Leader, bool) { return e.lock.leader() }
-
-func (e *Elector) notify() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, w := range e.watches {
-		select {
-		case w <- struct{}{}:
-		default: // The watcher has not yet looked at the change before.
-		}
-	}
-}

@@ -101,7 +101,7 @@ func (f *polled) try(ctx context.Context) error {
 	default:
 		f.status.Err = fmt.Errorf("%w; what was read %s ago counts", err, duration.HumanDuration(now.Sub(last)))
 	}
-	f.poller.notify()
+	f.poller.changes.Notify()
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
@@ -60,7 +61,7 @@ type Poller struct {
 	feeds map[string]*polled
 	// start has a feed polled; nil unless Run does.
 	start   func(*polled)
-	watches []chan struct{}
+	changes broadcast.Broadcast
 }
 
 // New returns a poller without feeds.
@@ -96,7 +97,7 @@ func (p *Poller) Set(feeds []Feed) {
 			p.start(f)
 		}
 	}
-	p.notify()
+	p.changes.Notify()
 }
 
 // Run reads until ctx is done; then it returns nil.
@@ -135,19 +136,4 @@ func (p *Poller) Statuses() []Status {
 
 // Watch returns a channel that receives after every change of a status; changes
 // that come faster than they are received are one.
-func (p *Poller) Watch() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := make(chan struct{}, 1)
-	p.watches = append(p.watches, w)
-	return w
-}
-
-func (p *Poller) notify() {
-	for _, w := range p.watches {
-		select {
-		case w <- struct{}{}:
-		default: // The watcher has not yet looked at the change before.
-		}
-	}
-}
+func (p *Poller) Watch() <-chan struct{} { return p.changes.Watch() }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
@@ -50,7 +51,7 @@ type Store struct {
 	revision int64
 	// all is nil when it is to be made anew of contents.
 	all     []sample.Sample
-	watches []chan struct{}
+	changes broadcast.Broadcast
 }
 
 // New returns a store that is empty until Run.

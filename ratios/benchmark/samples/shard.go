@@ -63,12 +63,12 @@ func (h *shard) accept(_ context.Context, c content) document.InForce {
 	h.store.take(h.number, c)
 	if h.unsound {
 		h.unsound = false
-		h.store.tell()
+		h.store.changes.Notify()
 	}
 	return document.InForce{Count: count}
 }
 
 func (h *shard) reject(context.Context, error) {
 	h.unsound = true
-	h.store.tell()
+	h.store.changes.Notify()
 }

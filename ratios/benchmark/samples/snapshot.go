@@ -41,32 +41,10 @@ func (s *Store) take(shard int, c content) {
 	if !maps.Equal(s.contents[shard], c) {
 		s.contents[shard], s.all = c, nil
 		s.revision++
-		s.notify()
+		s.changes.Notify()
 	}
 }
 
 // Watch returns a channel that receives after every change of All or of Err;
 // changes that come faster than they are received are one.
-func (s *Store) Watch() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := make(chan struct{}, 1)
-	s.watches = append(s.watches, w)
-	return w
-}
-
-// tell has watchers look at Err again.
-func (s *Store) tell() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notify()
-}
-
-func (s *Store) notify() {
-	for _, w := range s.watches {
-		select {
-		case w <- struct{}{}:
-		default: // The watcher has not yet looked at the change before.
-		}
-	}
-}
+func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }

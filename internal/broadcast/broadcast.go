@@ -1,0 +1,34 @@
+// Package broadcast tells whoever watches that something has changed, and not what.
+//
+// It must not know what changes.
+package broadcast
+
+import "sync"
+
+// Broadcast is to be notified of each change. The zero Broadcast has no watchers.
+type Broadcast struct {
+	mu      sync.Mutex
+	watches []chan struct{}
+}
+
+// Watch returns a channel that receives after every change; changes that come faster than
+// they are received are one.
+func (b *Broadcast) Watch() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := make(chan struct{}, 1)
+	b.watches = append(b.watches, w)
+	return w
+}
+
+// Notify tells all watchers. It never blocks.
+func (b *Broadcast) Notify() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.watches {
+		select {
+		case w <- struct{}{}:
+		default: // The watcher has not yet looked at the change before.
+		}
+	}
+}

@@ -13,7 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 const (
@@ -63,7 +64,7 @@ type ingest struct {
 func (in *ingest) take(ctx context.Context, request *workloadresizerv1.IngestSamplesRequest) error {
 	first := in.received
 	if in.received += len(request.GetSamples()); in.received > mostSamples {
-		return badField("samples", fmt.Sprintf("must be at most %d in one stream: send the rest in another one; those of the messages before are stored", mostSamples))
+		return rpcerror.BadField("samples", fmt.Sprintf("must be at most %d in one stream: send the rest in another one; those of the messages before are stored", mostSamples))
 	}
 	if in.service.reconciler.DryRun && !request.GetValidateOnly() {
 		return rpcerror.New(rpcerror.ReadOnly, "samples cannot be stored: the server runs with --dry-run and writes nothing; set validate_only to have them checked")
@@ -123,5 +124,7 @@ func (in *ingest) reject(index int, m *workloadresizerv1.BenchmarkSample, wrong 
 
 // samplesError translates what keeping samples answers.
 func samplesError(err error) error {
-	return documentError(err, documentReasons{rpcerror.SamplesNotWritable, rpcerror.SamplesNotWritable, rpcerror.SamplesNotWritable, rpcerror.SamplesNotStored})
+	return translate.DocumentError(err, translate.DocumentReasons{
+		Missing: rpcerror.SamplesNotWritable, Invalid: rpcerror.SamplesNotWritable, Refused: rpcerror.SamplesNotWritable, NotReady: rpcerror.SamplesNotStored,
+	})
 }

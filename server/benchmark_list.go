@@ -11,6 +11,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // defaultBenchmarks is how many aggregates a page has at most where the request
@@ -26,7 +27,7 @@ func (s *benchmarkService) ListBenchmarks(_ context.Context, request *workloadre
 	var after *estimate.Key
 	if token := request.GetPageToken(); token != "" {
 		if after, err = parseBenchmarksToken(token); err != nil {
-			return nil, badField("page_token", "cannot be: "+err.Error())
+			return nil, rpcerror.BadField("page_token", "cannot be: "+err.Error())
 		}
 	}
 	var page []*estimate.Aggregate

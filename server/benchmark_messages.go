@@ -5,6 +5,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 func benchmarkMessage(a *estimate.Aggregate) *workloadresizerv1.Benchmark {
@@ -12,7 +13,7 @@ func benchmarkMessage(a *estimate.Aggregate) *workloadresizerv1.Benchmark {
 		NodeType: a.NodeType, CpuModel: a.CPUModel, Benchmark: a.Benchmark, Version: a.Version, Unit: a.Unit,
 		Samples: int64(a.Samples), Outliers: int64(a.Outliers), Machines: int64(a.Machines),
 		Median: a.Median, Spread: a.Spread, SingleThreadMedian: a.SingleThread,
-		OldestTime: timestamp(a.Oldest), NewestTime: timestamp(a.Newest),
+		OldestTime: translate.Timestamp(a.Oldest), NewestTime: translate.Timestamp(a.Newest),
 		SpotChecks: int64(a.SpotChecks), SpotMedian: a.SpotMedian,
 	}
 }
@@ -21,7 +22,7 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 	r := &s.Result
 	m := &workloadresizerv1.Feed{
 		Name: s.Feed.Name, Format: string(s.Feed.Format), Location: s.Feed.Location(),
-		LastTryTime: timestamp(s.LastTry), LastSuccessTime: timestamp(s.LastSuccess),
+		LastTryTime: translate.Timestamp(s.LastTry), LastSuccessTime: translate.Timestamp(s.LastSuccess),
 		Rows: int64(r.Rows), Samples: int64(r.Rows - r.Skipped - r.Bad), Skipped: int64(r.Skipped), Bad: int64(r.Bad),
 	}
 	if s.Err != nil {
@@ -39,7 +40,7 @@ func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 		NodeType: e.NodeType, BaselineNodeType: e.Baseline,
 		Ratio: e.Ratio, RatioLow: e.Low, RatioHigh: e.High,
 		Samples: int64(e.Samples), Machines: int64(e.Machines),
-		OldestTime: timestamp(e.Oldest), NewestTime: timestamp(e.Newest),
+		OldestTime: translate.Timestamp(e.Oldest), NewestTime: translate.Timestamp(e.Newest),
 	}
 	for _, h := range e.Holds {
 		m.Holds = append(m.Holds, &workloadresizerv1.SuggestionHold{Code: string(h.Code), Message: h.Message})

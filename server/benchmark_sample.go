@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 const (
@@ -88,7 +89,7 @@ func (s *benchmarkService) identifyNode(made *sample.Sample, node string, bound 
 	machine, found, err := s.reconciler.Machine(node)
 	switch {
 	case err != nil:
-		return nil, planError(err)
+		return nil, translate.Error(err)
 	case !found:
 		return &sampleFault{workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN, "node",
 			fmt.Sprintf("%q is not known here; if it is new, send the sample again in a while", node)}, nil

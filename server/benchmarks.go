@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // Benchmarks are what was measured; a benchmark.Provider is.

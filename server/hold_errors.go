@@ -4,7 +4,8 @@ import (
 	"errors"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // holdError translates what the store of holds answers; nil stays nil.
@@ -21,7 +22,9 @@ func holdError(err error) error {
 	case errors.Is(err, hold.ErrReadOnly):
 		return rpcerror.New(rpcerror.ReadOnly, err.Error())
 	}
-	return documentError(err, documentReasons{rpcerror.HoldsMissing, rpcerror.HoldsInvalid, rpcerror.HoldsRefused, rpcerror.HoldsNotReady})
+	return translate.DocumentError(err, translate.DocumentReasons{
+		Missing: rpcerror.HoldsMissing, Invalid: rpcerror.HoldsInvalid, Refused: rpcerror.HoldsRefused, NotReady: rpcerror.HoldsNotReady,
+	})
 }
 
 // requestFields are the fields of a request that those of a hold come from, where
@@ -31,15 +34,15 @@ var requestFields = map[string]string{"namespace": "scope.namespace", "pod": "sc
 // holdFaults is the answer to a request for a hold that cannot be; nil if there
 // is nothing wrong.
 func holdFaults(wrong []*hold.FieldError) error {
-	violations := make([]violation, len(wrong))
+	violations := make([]rpcerror.Violation, len(wrong))
 	for i, fault := range wrong {
-		violations[i] = violation{fault.Field, fault.Problem}
+		violations[i] = rpcerror.Violation{Field: fault.Field, Problem: fault.Problem}
 		if field, ok := requestFields[fault.Field]; ok {
-			violations[i].field = field
+			violations[i].Field = field
 		}
 	}
 	if len(violations) == 0 {
 		return nil
 	}
-	return badFields(violations)
+	return rpcerror.BadFields(violations)
 }

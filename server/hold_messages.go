@@ -3,6 +3,7 @@ package server
 import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 func holdMessages(holds []hold.Hold) []*workloadresizerv1.Hold {
@@ -22,6 +23,6 @@ func holdMessage(h hold.Hold) *workloadresizerv1.Hold {
 		Kind:  kind,
 		Scope: holdScopeMessage(h.Scope),
 		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author,
-		CreateTime: timestamp(h.Since), ExpireTime: timestamp(h.Expires),
+		CreateTime: translate.Timestamp(h.Since), ExpireTime: translate.Timestamp(h.Expires),
 	}
 }

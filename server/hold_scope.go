@@ -4,6 +4,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // holdScope reads a scope without its UID.
@@ -11,13 +12,13 @@ func holdScope(scope *workloadresizerv1.HoldScope) (hold.Scope, error) {
 	all, namespace, pod, workload := scope.GetAllNamespaces(), scope.GetNamespace(), scope.GetPod(), scope.GetWorkload()
 	switch {
 	case all && (namespace != "" || pod != "" || workload != nil), pod != "" && workload != nil:
-		return hold.Scope{}, badField("scope", "must name one scope: all_namespaces, or a namespace, or a workload or a pod in its namespace")
+		return hold.Scope{}, rpcerror.BadField("scope", "must name one scope: all_namespaces, or a namespace, or a workload or a pod in its namespace")
 	case pod != "" && namespace == "":
-		return hold.Scope{}, missingField("scope.namespace", "the pod's namespace")
+		return hold.Scope{}, rpcerror.MissingField("scope.namespace", "the pod's namespace")
 	case workload != nil && namespace == "":
-		return hold.Scope{}, missingField("scope.namespace", "the workload's namespace")
+		return hold.Scope{}, rpcerror.MissingField("scope.namespace", "the workload's namespace")
 	case !all && namespace == "":
-		return hold.Scope{}, missingField("scope", "a namespace, a workload or a pod in its namespace, or all_namespaces for every pod of the cluster")
+		return hold.Scope{}, rpcerror.MissingField("scope", "a namespace, a workload or a pod in its namespace, or all_namespaces for every pod of the cluster")
 	}
 	s := hold.Scope{Namespace: namespace, Pod: pod, Workload: safety.Workload{Kind: workload.GetKind(), Name: workload.GetName()}}
 	return s, holdFaults(s.Faults())

@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // pods knows the pods that there are now. Its errors are those of a preview.
@@ -91,7 +92,7 @@ func (s *holds) put(ctx context.Context, kind hold.Kind, request holdRequest) (h
 	}
 	if scope.Pod != "" {
 		if h.Scope.UID, err = s.pods.UID(types.NamespacedName{Namespace: scope.Namespace, Name: scope.Pod}); err != nil {
-			return hold.Hold{}, planError(err)
+			return hold.Hold{}, translate.Error(err)
 		}
 	}
 	if err := holdFaults(h.Faults()); err != nil {

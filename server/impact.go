@@ -9,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // maxVetoed is how many vetoed pods an impact names.
@@ -37,7 +38,7 @@ func impactFor(ctx context.Context, of impacts, table *ratios.Table, slots *prev
 	case ctx.Err() != nil:
 		return nil, status.FromContextError(ctx.Err()).Err()
 	case err != nil:
-		return nil, planError(err)
+		return nil, translate.Error(err)
 	}
 	return impactMessage(impact, viewer.View(ctx))
 }
@@ -83,5 +84,5 @@ func vetoedPod(p *reconciler.Plan) *workloadresizerv1.VetoedPod {
 }
 
 func impactGroup(g reconciler.ImpactGroup) *workloadresizerv1.ImpactGroup {
-	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), RequestDelta: quantities(g.CPU, g.Memory)}
+	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), RequestDelta: translate.Quantities(g.CPU, g.Memory)}
 }

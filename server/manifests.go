@@ -13,6 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/manifest"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 const (
@@ -35,17 +37,17 @@ func (s *planService) PreviewManifest(ctx context.Context, request *workloadresi
 	}
 	table, err := s.whatIf(request.GetWhatIf())
 	if err == nil && table == nil {
-		table, err = readyTable(s.ratios)
+		table, err = translate.ReadyTable(s.ratios)
 	}
 	if err != nil {
 		return nil, err
 	}
 	found, err := manifest.Read([]byte(request.GetManifest()), planner.OwnerKinds[0])
 	if err != nil {
-		return nil, badField("manifest", err.Error())
+		return nil, rpcerror.BadField("manifest", err.Error())
 	}
 	if len(found.Objects) == 0 {
-		return nil, badField("manifest", nothingIn(found))
+		return nil, rpcerror.BadField("manifest", nothingIn(found))
 	}
 	asked, err := askedNodeTypes(request.GetNodeTypes(), table)
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *planService) PreviewManifest(ctx context.Context, request *workloadresi
 		containers += len(nodeTypes[i]) * max(1, len(found.Objects[i].Pod.Containers))
 	}
 	if containers > mostManifestContainers {
-		return nil, badField("manifest", fmt.Sprintf("comes to %d containers to plan, on each node type anew, more than %d; name fewer node types, or send it in parts", containers, mostManifestContainers))
+		return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to %d containers to plan, on each node type anew, more than %d; name fewer node types, or send it in parts", containers, mostManifestContainers))
 	}
 	response := &workloadresizerv1.PreviewManifestResponse{PassedOver: found.PassedOver}
 	bytes := 0
@@ -72,7 +74,7 @@ func (s *planService) PreviewManifest(ctx context.Context, request *workloadresi
 			}
 			p := plan(planner.Imagine(object.Pod, nodeType, table))
 			if bytes += proto.Size(p); bytes > manifestBytes {
-				return nil, badField("manifest", fmt.Sprintf("comes to an answer of more than %d MiB; name fewer node types, or send it in parts", manifestBytes>>20))
+				return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to an answer of more than %d MiB; name fewer node types, or send it in parts", manifestBytes>>20))
 			}
 			out.Plans = append(out.Plans, p)
 		}
@@ -95,14 +97,14 @@ func nothingIn(found *manifest.Manifest) string {
 
 // askedNodeTypes are the node types that are named, in order and each once.
 func askedNodeTypes(asked []string, table *ratios.Table) ([]string, error) {
-	var faults []violation
+	var faults []rpcerror.Violation
 	for i, nodeType := range asked {
 		if !anyKnows(table, nodeType) {
-			faults = append(faults, violation{fmt.Sprintf("node_types[%d]", i), unknownType(nodeType)})
+			faults = append(faults, rpcerror.Violation{Field: fmt.Sprintf("node_types[%d]", i), Problem: unknownType(nodeType)})
 		}
 	}
 	if len(faults) > 0 {
-		return nil, badFields(faults)
+		return nil, rpcerror.BadFields(faults)
 	}
 	return slices.Compact(slices.Sorted(slices.Values(asked))), nil
 }

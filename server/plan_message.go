@@ -7,10 +7,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // plan translates one plan.
-func plan(p *reconciler.Plan) *workloadresizerv1.Plan { return planWith(p, resources) }
+func plan(p *reconciler.Plan) *workloadresizerv1.Plan { return planWith(p, translate.Resources) }
 
 // planMessages translates plans to be sent, not looked into. Most pods of a cluster
 // have one of a few sizes: each is encoded once, as that is what most of the time
@@ -36,7 +37,7 @@ func (m *planMessages) resources(c sizing.Container) *workloadresizerv1.Resource
 	if out, ok := m.sizes[c]; ok {
 		return out
 	}
-	out := resources(c)
+	out := translate.Resources(c)
 	if encoded, err := proto.Marshal(out); err == nil && len(m.sizes) < mostSizes {
 		out = &workloadresizerv1.Resources{}
 		out.ProtoReflect().SetUnknown(encoded)
@@ -58,7 +59,7 @@ func planWith(p *reconciler.Plan, resources func(sizing.Container) *workloadresi
 		RatioRevision:    p.Revision,
 		CpuFactor:        factor(p.CPUFactor),
 		MemoryFactor:     factor(p.MemoryFactor),
-		Decision:         decision(p.Decision),
+		Decision:         translate.Decision(p.Decision),
 		Reasons:          make([]*workloadresizerv1.PlanReason, len(p.Reasons)),
 		Containers:       make([]*workloadresizerv1.ContainerPlan, len(p.Containers)),
 		QosClass:         string(p.QOSClass),
@@ -73,23 +74,6 @@ func planWith(p *reconciler.Plan, resources func(sizing.Container) *workloadresi
 		}
 	}
 	return out
-}
-
-func resources(c sizing.Container) *workloadresizerv1.Resources {
-	return &workloadresizerv1.Resources{
-		Requests: quantities(c.CPU.Request, c.Memory.Request),
-		Limits:   quantities(c.CPU.Limit, c.Memory.Limit),
-	}
-}
-
-func decision(d reconciler.Decision) workloadresizerv1.Decision {
-	switch d {
-	case reconciler.Resize:
-		return workloadresizerv1.Decision_DECISION_RESIZE
-	case reconciler.Align:
-		return workloadresizerv1.Decision_DECISION_ALIGNED
-	}
-	return workloadresizerv1.Decision_DECISION_SKIP
 }
 
 func factor(q ratios.Quotient) float64 {

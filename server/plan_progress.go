@@ -5,7 +5,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // progressPeriod is how often a stream of plans tells how far it is.
@@ -74,24 +74,8 @@ func (s *summary) message() *workloadresizerv1.PlanSummary {
 		Skip:    s.decisions[reconciler.Skip],
 		Codes:   s.codes,
 
-		RequestDelta: quantities(s.cpu, s.memory),
+		RequestDelta: translate.Quantities(s.cpu, s.memory),
 
 		HiddenNamespaces: s.hidden,
 	}
-}
-
-// quantities are amounts in millicores and bytes as Kubernetes quantities by
-// resource name, without those of 0; nil if there are none.
-func quantities(cpu, memory int64) map[string]string {
-	if cpu == 0 && memory == 0 {
-		return nil
-	}
-	m := make(map[string]string, 2)
-	if cpu != 0 {
-		m["cpu"] = sizing.CPUText(cpu)
-	}
-	if memory != 0 {
-		m["memory"] = sizing.MemoryText(memory)
-	}
-	return m
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // countingView is a View that counts the namespaces that it hides.
@@ -38,7 +39,7 @@ func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View)
 	if text := request.GetLabelSelector(); text != "" {
 		selector, err := labels.Parse(text)
 		if err != nil {
-			return of, badField("label_selector", `cannot be read, want e.g. "app=web,tier!=cache": `+err.Error())
+			return of, rpcerror.BadField("label_selector", `cannot be read, want e.g. "app=web,tier!=cache": `+err.Error())
 		}
 		of.Labels = selector
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 type planService struct {
@@ -36,7 +37,7 @@ func (s *planService) PreviewPod(ctx context.Context, request *workloadresizerv1
 	}
 	p, err := s.reconciler.Preview(ctx, types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()}, options)
 	if err != nil {
-		return nil, planError(err)
+		return nil, translate.Error(err)
 	}
 	return &workloadresizerv1.PreviewPodResponse{Plan: plan(p)}, nil
 }
@@ -70,7 +71,7 @@ func (s *planService) previewPlans(ctx context.Context, request *workloadresizer
 	}
 	total, plans, err := s.reconciler.PreviewAll(ctx, of, options)
 	if err != nil {
-		return planError(err)
+		return translate.Error(err)
 	}
 	progress := newProgress(total, s.now)
 	if err := send(progress.message(0)); err != nil {

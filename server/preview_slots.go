@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // previewSlots bound what is planned for callers at once: streams of plans and

@@ -8,7 +8,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // defaultChanges is how many changes a page has at most where the request does not
@@ -26,7 +26,7 @@ func (s *ratioService) ListRatioChanges(_ context.Context, request *workloadresi
 	if token := request.GetPageToken(); token != "" {
 		var err error
 		if page.Before, err = changesBefore(token); err != nil {
-			return nil, badField("page_token", err.Error())
+			return nil, rpcerror.BadField("page_token", err.Error())
 		}
 	}
 	changes, more, err := s.overrides.Changes(page)

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/ratios/override"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // nodeTypeUnknown is the answer to who names a node type that the table does not.
 func nodeTypeUnknown(nodeType string) error {
-	return notFound(rpcerror.NodeTypeUnknown, "node type", nodeType, fmt.Sprintf("node type %q has no ratio", nodeType))
+	return rpcerror.NotFound(rpcerror.NodeTypeUnknown, "node type", nodeType, fmt.Sprintf("node type %q has no ratio", nodeType))
 }
 
 // tableError tells that no table could be made of the layers.
@@ -49,13 +50,13 @@ func overrideError(err error) error {
 	case errors.As(err, &kept):
 		return rpcerror.New(rpcerror.ChangeNotKept, err.Error())
 	case errors.As(err, &none):
-		return notFound(rpcerror.NoOverride, "override", none.NodeType, err.Error())
+		return rpcerror.NotFound(rpcerror.NoOverride, "override", none.NodeType, err.Error())
 	case errors.As(err, &unknown):
 		return nodeTypeUnknown(unknown.NodeType)
 	case errors.As(err, &part):
-		return badFields(fieldViolations(part.prefix, part.fault))
+		return rpcerror.BadFields(fieldViolations(part.prefix, part.fault))
 	case errors.As(err, &field):
-		return badFields(fieldViolations("", field))
+		return rpcerror.BadFields(fieldViolations("", field))
 	case errors.As(err, &full):
 		return rpcerror.New(rpcerror.TooManyOverrides, err.Error())
 	case errors.As(err, &table):
@@ -63,7 +64,9 @@ func overrideError(err error) error {
 	case errors.Is(err, override.ErrReadOnly):
 		return rpcerror.New(rpcerror.ReadOnly, err.Error())
 	}
-	return documentError(err, documentReasons{rpcerror.OverridesMissing, rpcerror.OverridesInvalid, rpcerror.OverridesRefused, rpcerror.OverridesNotReady})
+	return translate.DocumentError(err, translate.DocumentReasons{
+		Missing: rpcerror.OverridesMissing, Invalid: rpcerror.OverridesInvalid, Refused: rpcerror.OverridesRefused, NotReady: rpcerror.OverridesNotReady,
+	})
 }
 
 // mismatch is the answer to who does not know the present state, which the
@@ -77,14 +80,14 @@ var ratioFields = map[string]string{
 	"nodeType": "ratio.node_type", "cpuPerf": "ratio.cpu_perf", "memPerf": "ratio.memory_perf", "expireTime": "ratio.expire_time",
 }
 
-func fieldViolations(prefix string, faults ...*override.FieldError) []violation {
-	var all []violation
+func fieldViolations(prefix string, faults ...*override.FieldError) []rpcerror.Violation {
+	var all []rpcerror.Violation
 	for _, fault := range faults {
 		field, ok := ratioFields[fault.Field]
 		if !ok {
 			field = fault.Field
 		}
-		all = append(all, violation{prefix + field, fault.Problem})
+		all = append(all, rpcerror.Violation{Field: prefix + field, Problem: fault.Problem})
 	}
 	return all
 }

@@ -1,14 +1,11 @@
 package server
 
 import (
-	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // globalRatio is the ratio of a node type in the globals, nil if they do not name it. It
@@ -25,7 +22,7 @@ func globalRatio(table *ratios.Table, nodeType string, overridable bool) *worklo
 	o := override.Of(entry.Candidates)
 	r.Etag = override.Etag(nodeType, o)
 	if o != nil {
-		r.ExpireTime = timestamp(o.ExpireTime)
+		r.ExpireTime = translate.Timestamp(o.ExpireTime)
 	}
 	return r
 }
@@ -58,14 +55,14 @@ func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 }
 
 func provenance(p ratios.Provenance) *workloadresizerv1.Provenance {
-	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: timestamp(p.UpdateTime), Author: p.Author, Reason: p.Reason}
+	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: translate.Timestamp(p.UpdateTime), Author: p.Author, Reason: p.Reason}
 }
 
 func ratioChange(c *override.Change) *workloadresizerv1.RatioChange {
 	if c == nil {
 		return nil
 	}
-	change := &workloadresizerv1.RatioChange{Number: c.Number, CreateTime: timestamp(c.Time), Author: c.Author, Reason: c.Reason, RollbackTo: c.RollbackTo}
+	change := &workloadresizerv1.RatioChange{Number: c.Number, CreateTime: translate.Timestamp(c.Time), Author: c.Author, Reason: c.Reason, RollbackTo: c.RollbackTo}
 	for _, d := range c.Deltas {
 		change.Deltas = append(change.Deltas, &workloadresizerv1.RatioDelta{NodeType: d.NodeType, From: ratioOverride(d.From), To: ratioOverride(d.To)})
 	}
@@ -76,7 +73,7 @@ func ratioOverride(v *override.Value) *workloadresizerv1.RatioOverride {
 	if v == nil {
 		return nil
 	}
-	return &workloadresizerv1.RatioOverride{CpuPerf: v.CPUPerf, MemoryPerf: v.MemoryPerf, ExpireTime: timestamp(v.ExpireTime)}
+	return &workloadresizerv1.RatioOverride{CpuPerf: v.CPUPerf, MemoryPerf: v.MemoryPerf, ExpireTime: translate.Timestamp(v.ExpireTime)}
 }
 
 func bounds(b ratios.Bounds) *workloadresizerv1.Bounds {
@@ -84,13 +81,6 @@ func bounds(b ratios.Bounds) *workloadresizerv1.Bounds {
 		Cpu:    quantityRange(b.CPU, sizing.CPUText),
 		Memory: quantityRange(b.Memory, sizing.MemoryText),
 	}
-}
-
-func timestamp(t time.Time) *timestamppb.Timestamp {
-	if t.IsZero() {
-		return nil
-	}
-	return timestamppb.New(t)
 }
 
 func quantityRange(r ratios.Range, text func(int64) string) *workloadresizerv1.QuantityRange {

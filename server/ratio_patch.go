@@ -6,6 +6,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // Paths that an update mask may have.
@@ -17,9 +18,11 @@ const (
 
 // ratioPatch reads what an update changes. prefix goes before the names of its
 // fields in the violations.
-func ratioPatch(request *workloadresizerv1.UpdateRatioRequest, prefix string, now time.Time) (override.Patch, []violation) {
-	var wrong []violation
-	reject := func(field, problem string) { wrong = append(wrong, violation{prefix + field, problem}) }
+func ratioPatch(request *workloadresizerv1.UpdateRatioRequest, prefix string, now time.Time) (override.Patch, []rpcerror.Violation) {
+	var wrong []rpcerror.Violation
+	reject := func(field, problem string) {
+		wrong = append(wrong, rpcerror.Violation{Field: prefix + field, Problem: problem})
+	}
 	r := request.GetRatio()
 	p := override.Patch{NodeType: r.GetNodeType(), Etag: r.GetEtag(), AllowMissing: request.GetAllowMissing()}
 	paths, problem := maskPaths(request)

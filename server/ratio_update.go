@@ -10,6 +10,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 func (s *ratioService) UpdateRatio(ctx context.Context, request *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
@@ -22,7 +23,7 @@ func (s *ratioService) UpdateRatio(ctx context.Context, request *workloadresizer
 
 func (s *ratioService) BatchUpdateRatios(ctx context.Context, request *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
 	if wrong := batchFaults(request.GetRequests()); len(wrong) > 0 {
-		return nil, badFields(wrong)
+		return nil, rpcerror.BadFields(wrong)
 	}
 	updated, w, err := s.update(ctx, request, request.GetRequests(), batchPrefix)
 	if err != nil {
@@ -34,16 +35,16 @@ func (s *ratioService) BatchUpdateRatios(ctx context.Context, request *workloadr
 func batchPrefix(i int) string { return fmt.Sprintf("requests[%d].", i) }
 
 // batchFaults returns what is wrong with requests as parts of one.
-func batchFaults(requests []*workloadresizerv1.UpdateRatioRequest) []violation {
-	var wrong []violation
+func batchFaults(requests []*workloadresizerv1.UpdateRatioRequest) []rpcerror.Violation {
+	var wrong []rpcerror.Violation
 	first := map[string]int{}
 	for i, r := range requests {
 		if r.GetValidateOnly() || r.GetReason() != "" || r.GetAuthor() != "" {
-			wrong = append(wrong, violation{fmt.Sprintf("requests[%d]", i), "must not have validate_only, reason or author: those of the batch hold for all"})
+			wrong = append(wrong, rpcerror.Violation{Field: fmt.Sprintf("requests[%d]", i), Problem: "must not have validate_only, reason or author: those of the batch hold for all"})
 		}
 		nodeType := r.GetRatio().GetNodeType()
 		if before, twice := first[nodeType]; twice {
-			wrong = append(wrong, violation{batchPrefix(i) + "ratio.node_type", fmt.Sprintf("is that of requests[%d], too", before)})
+			wrong = append(wrong, rpcerror.Violation{Field: batchPrefix(i) + "ratio.node_type", Problem: fmt.Sprintf("is that of requests[%d], too", before)})
 			continue
 		}
 		first[nodeType] = i
@@ -57,7 +58,7 @@ func (s *ratioService) update(ctx context.Context, whole ratioWrite, requests []
 	if err := s.writable(); err != nil {
 		return nil, nil, err
 	}
-	var wrong []violation
+	var wrong []rpcerror.Violation
 	patches := make([]override.Patch, len(requests))
 	now := time.Now()
 	for i, r := range requests {

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // ratioWrite is what all requests for changes have.
@@ -28,10 +28,10 @@ type writeResult struct {
 
 // write makes a change, or checks it. What is wrong with its request besides has
 // been collected before.
-func (s *ratioService) write(ctx context.Context, request ratioWrite, wrong []violation, change func(override.Request) (*override.Change, error)) (*writeResult, error) {
+func (s *ratioService) write(ctx context.Context, request ratioWrite, wrong []rpcerror.Violation, change func(override.Request) (*override.Change, error)) (*writeResult, error) {
 	wrong = append(wrong, fieldViolations("", override.TextFaults(request.GetReason(), request.GetAuthor())...)...)
 	if len(wrong) > 0 {
-		return nil, badFields(wrong)
+		return nil, rpcerror.BadFields(wrong)
 	}
 	w := &writeResult{}
 	made, err := change(override.Request{

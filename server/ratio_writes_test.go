@@ -392,7 +392,7 @@ func TestWhatAnUpdateChanges(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got, wrong := ratioPatch(&workloadresizerv1.UpdateRatioRequest{Ratio: tc.ratio, UpdateMask: tc.mask}, "requests[2].", now)
 			if tc.wrong != "" {
-				if len(wrong) != 1 || !strings.HasPrefix(wrong[0].field+" "+wrong[0].problem, tc.wrong) {
+				if len(wrong) != 1 || !strings.HasPrefix(wrong[0].Field+" "+wrong[0].Problem, tc.wrong) {
 					t.Errorf("wrong: %v, want %s", wrong, tc.wrong)
 				}
 				return

@@ -7,6 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 type ratioService struct {
@@ -25,7 +26,7 @@ type ratioService struct {
 }
 
 // table returns the table in force, or the error that there is none.
-func (s *ratioService) table() (*ratios.Table, error) { return readyTable(s.store) }
+func (s *ratioService) table() (*ratios.Table, error) { return translate.ReadyTable(s.store) }
 
 func (s *ratioService) ListRatios(context.Context, *workloadresizerv1.ListRatiosRequest) (*workloadresizerv1.ListRatiosResponse, error) {
 	table, err := s.table()
@@ -45,7 +46,7 @@ func (s *ratioService) ListRatios(context.Context, *workloadresizerv1.ListRatios
 		response.Rules = append(response.Rules, ratioRule(rule))
 	}
 	for _, source := range s.store.Sources() {
-		status := &workloadresizerv1.RatioSource{Name: source.Name, Healthy: source.Err == nil, LastGoodTime: timestamp(source.LastGood)}
+		status := &workloadresizerv1.RatioSource{Name: source.Name, Healthy: source.Err == nil, LastGoodTime: translate.Timestamp(source.LastGood)}
 		if source.Err != nil {
 			status.Message = source.Err.Error()
 		} else if err := s.missing(source.Name); err != nil {

@@ -10,6 +10,8 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 type resizeService struct {
@@ -38,11 +40,11 @@ func (s *resizeService) ListResizes(ctx context.Context, request *workloadresize
 	query := reconciler.ResizeQuery{Namespace: request.GetNamespace(), Sees: view.Sees}
 	var err error
 	if query.Selector, err = labels.Parse(request.GetLabelSelector()); err != nil {
-		return nil, badField("label_selector", "cannot be: "+err.Error())
+		return nil, rpcerror.BadField("label_selector", "cannot be: "+err.Error())
 	}
 	if token := request.GetPageToken(); token != "" {
 		if query.After, err = parsePageToken(token); err != nil {
-			return nil, badField("page_token", "cannot be: "+err.Error())
+			return nil, rpcerror.BadField("page_token", "cannot be: "+err.Error())
 		}
 	}
 	if err := mustSee(view, query.Namespace); err != nil {
@@ -50,7 +52,7 @@ func (s *resizeService) ListResizes(ctx context.Context, request *workloadresize
 	}
 	resizes, err := s.reconciler.Resizes(ctx, query)
 	if err != nil {
-		return nil, planError(err)
+		return nil, translate.Error(err)
 	}
 	response, bytes := &workloadresizerv1.ListResizesResponse{}, 0
 	var last types.NamespacedName
@@ -82,7 +84,7 @@ func (s *resizeService) GetResize(ctx context.Context, request *workloadresizerv
 	}
 	r, err := s.reconciler.ResizeOfPod(name)
 	if err != nil {
-		return nil, planError(err)
+		return nil, translate.Error(err)
 	}
 	return &workloadresizerv1.GetResizeResponse{Resize: resizeMessage(r)}, nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"google.golang.org/grpc"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
@@ -10,7 +11,8 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // withoutCluster names the methods that need no cluster. One that is not here is
@@ -69,7 +71,7 @@ func (c *Config) planner() (*reconciler.Planner, error) {
 		return c.Planner, nil
 	}
 	if err := c.Reconciler.Ready(); err != nil {
-		return nil, planError(err)
+		return nil, translate.Error(err)
 	}
 	return &c.Reconciler.Planner, nil
 }
@@ -93,4 +95,19 @@ func (c *Config) needsClusterStream(service any, stream grpc.ServerStream, info 
 		return err
 	}
 	return handler(service, stream)
+}
+
+// unstorable says what cannot be stored for want of a ConfigMap; nil if nothing.
+func (c *Config) unstorable() error {
+	var overrides, holds, samples error
+	if c.Overrides != nil {
+		overrides = c.Overrides.Missing()
+	}
+	if c.Holds != nil {
+		holds = c.Holds.Missing()
+	}
+	if c.Benchmarks != nil {
+		samples = c.Benchmarks.Missing()
+	}
+	return errors.Join(overrides, holds, samples)
 }

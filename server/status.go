@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // Election tells which replica writes to pods; a leader.Elector does.
@@ -49,7 +50,7 @@ func (s *resizeService) GetStatus(context.Context, *workloadresizerv1.GetStatusR
 func (r *replica) status() *workloadresizerv1.GetStatusResponse {
 	now := r.reconciler.Status()
 	response := &workloadresizerv1.GetStatusResponse{
-		Replica: r.name, Version: r.version, StartTime: timestamp(r.started),
+		Replica: r.name, Version: r.version, StartTime: translate.Timestamp(r.started),
 		Leading: r.reconciler.Leads() && !r.reconciler.DryRun, DryRun: r.reconciler.DryRun,
 		Problems:    r.problems(),
 		QueueLength: int64(now.Queue), RealignBacklog: int64(now.Backlog),
@@ -62,7 +63,7 @@ func (r *replica) status() *workloadresizerv1.GetStatusResponse {
 		response.Holds = int64(len(holds.All()))
 	}
 	for _, count := range now.Pods {
-		response.Pods = append(response.Pods, &workloadresizerv1.PodCount{Decision: decision(count.Decision), Code: string(count.Reason), Pods: int64(count.Pods)})
+		response.Pods = append(response.Pods, &workloadresizerv1.PodCount{Decision: translate.Decision(count.Decision), Code: string(count.Reason), Pods: int64(count.Pods)})
 	}
 	return response
 }
@@ -73,13 +74,13 @@ func (r *replica) leader(leading bool) *workloadresizerv1.Leader {
 		if !leading {
 			return nil
 		}
-		return &workloadresizerv1.Leader{Identity: r.name, AcquireTime: timestamp(r.started)}
+		return &workloadresizerv1.Leader{Identity: r.name, AcquireTime: translate.Timestamp(r.started)}
 	}
 	l, known := r.election.Leader()
 	if !known {
 		return nil
 	}
-	return &workloadresizerv1.Leader{Identity: l.Identity, AcquireTime: timestamp(l.Acquired), RenewTime: timestamp(l.Renewed)}
+	return &workloadresizerv1.Leader{Identity: l.Identity, AcquireTime: translate.Timestamp(l.Acquired), RenewTime: translate.Timestamp(l.Renewed)}
 }
 
 // problems is what is missing or wrong, each once.

@@ -23,6 +23,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -123,9 +124,9 @@ func TestTheLeaderIsThatOfTheElection(t *testing.T) {
 		leaderless bool
 	}{
 		{"another replica", elected{&leader.Leader{Identity: "she", Acquired: written, Renewed: written.Add(time.Minute)}}, false,
-			&workloadresizerv1.Leader{Identity: "she", AcquireTime: timestamp(written), RenewTime: timestamp(written.Add(time.Minute))}, false},
+			&workloadresizerv1.Leader{Identity: "she", AcquireTime: translate.Timestamp(written), RenewTime: translate.Timestamp(written.Add(time.Minute))}, false},
 		{"nobody", elected{}, false, nil, true},
-		{"without an election this one", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: timestamp(written)}, false},
+		{"without an election this one", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: translate.Timestamp(written)}, false},
 		{"a dry run has none", nil, false, nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // suggestion tells an estimate with what is in force.
@@ -51,6 +52,6 @@ func (s *suggester) progress(e *estimate.Estimate) *workloadresizerv1.Suggestion
 	return &workloadresizerv1.SuggestionProgress{
 		Ratio: p.Ratio, Target: p.Target,
 		ConfirmedWindows: int32(p.Confirmed), NeededWindows: int32(s.view.Settings.Pace.Windows),
-		ChangeTime: timestamp(p.Changed), NextTime: timestamp(p.Next),
+		ChangeTime: translate.Timestamp(p.Changed), NextTime: translate.Timestamp(p.Next),
 	}
 }

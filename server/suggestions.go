@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 func (s *benchmarkService) ListSuggestions(context.Context, *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
@@ -38,7 +38,7 @@ func (s *benchmarkService) GetSuggestion(ctx context.Context, request *workloadr
 		if nodeType == from.view.Baseline {
 			message = fmt.Sprintf("node type %q is the baseline, which all others are compared to", nodeType)
 		}
-		return nil, notFound(rpcerror.NoSuggestion, "suggestion", nodeType, message)
+		return nil, rpcerror.NotFound(rpcerror.NoSuggestion, "suggestion", nodeType, message)
 	}
 	response := &workloadresizerv1.GetSuggestionResponse{Suggestion: from.suggestion(&all[at])}
 	if response.Suggestion.GetCpuPerf() == 0 {

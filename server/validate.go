@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // validator holds requests against the rules that the API itself states.
@@ -84,15 +84,15 @@ func (v *validator) check(request any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
-		var violations []violation
+		var violations []rpcerror.Violation
 		for _, broken := range invalid.Violations {
 			field := protovalidate.FieldPathString(broken.Proto.GetField())
 			// The first thing that is wrong with a field is enough.
-			if !slices.ContainsFunc(violations, func(v violation) bool { return v.field == field }) {
-				violations = append(violations, violation{field, problem(broken)})
+			if !slices.ContainsFunc(violations, func(v rpcerror.Violation) bool { return v.Field == field }) {
+				violations = append(violations, rpcerror.Violation{Field: field, Problem: problem(broken)})
 			}
 		}
-		return badFields(violations)
+		return rpcerror.BadFields(violations)
 	}
 	return rpcerror.New(rpcerror.Internal, fmt.Sprintf("check the request: %v", err))
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // mustSee is the error of a caller that names a namespace it may not see; empty

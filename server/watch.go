@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/feed"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
 )
 
 const (
@@ -152,5 +152,5 @@ func tokenError(err error) error {
 	case errors.Is(err, feed.ErrExpired):
 		return rpcerror.New(rpcerror.ResumeTokenExpired, err.Error()+"; watch again without a token")
 	}
-	return badField("resume_token", "cannot be: "+err.Error())
+	return rpcerror.BadField("resume_token", "cannot be: "+err.Error())
 }

@@ -8,6 +8,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // resizeFeed has what was done to pods, by namespace and name.
@@ -40,7 +41,7 @@ func (s *resizeService) WatchResizes(request *workloadresizerv1.WatchResizesRequ
 		return err
 	}
 	if err := s.feed.ready(); err != nil {
-		return planError(err)
+		return translate.Error(err)
 	}
 	w := &watch[reconciler.Resized, workloadresizerv1.WatchResizesResponse]{watches: s.watches, feed: s.feed.Feed, scope: namespace, send: stream.Send}
 	w.bookmark = func(token string) *workloadresizerv1.WatchResizesResponse {

@@ -7,7 +7,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // whatIfSource is the source that ratios of a request come from.
@@ -19,17 +20,17 @@ func (s *planService) whatIf(request *workloadresizerv1.WhatIf) (*ratios.Table, 
 	if len(request.GetRatios()) == 0 && request.GetBaselineNodeType() == "" && request.GetBounds() == nil {
 		return nil, nil
 	}
-	inForce, err := readyTable(s.ratios)
+	inForce, err := translate.ReadyTable(s.ratios)
 	if err != nil {
 		return nil, err
 	}
 	layer, faults := whatIfLayer(request, inForce)
 	if len(faults) > 0 {
-		return nil, badFields(faults)
+		return nil, rpcerror.BadFields(faults)
 	}
 	table, err := s.ratios.WhatIf("", layer)
 	if err != nil {
-		return nil, badField("what_if", "does not go together with the rules of the table: "+err.Error())
+		return nil, rpcerror.BadField("what_if", "does not go together with the rules of the table: "+err.Error())
 	}
 	return table, nil
 }
@@ -41,23 +42,14 @@ func (s *planService) checkNodeType(nodeType string, table *ratios.Table) error 
 	}
 	if table == nil {
 		var err error
-		if table, err = readyTable(s.ratios); err != nil {
+		if table, err = translate.ReadyTable(s.ratios); err != nil {
 			return err
 		}
 	}
 	if !anyKnows(table, nodeType) {
-		return badField("what_if.node_type", unknownType(nodeType))
+		return rpcerror.BadField("what_if.node_type", unknownType(nodeType))
 	}
 	return nil
-}
-
-// readyTable returns the table in force, or the error that there is none.
-func readyTable(store *ratios.Store) (*ratios.Table, error) {
-	table, err := store.Ready()
-	if err != nil {
-		return nil, rpcerror.New(rpcerror.RatiosNotReady, fmt.Sprintf("not ready: %v", err))
-	}
-	return table, nil
 }
 
 // anyKnows tells whether the node type has a ratio, be it of a rule.
@@ -70,13 +62,13 @@ func unknownType(nodeType string) string {
 }
 
 // whatIfLayer reads what is to decide before all sources.
-func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*ratios.Layer, []violation) {
+func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*ratios.Layer, []rpcerror.Violation) {
 	layer := &ratios.Layer{Baseline: request.GetBaselineNodeType(), Ratios: map[string]ratios.Ratio{}}
-	var faults []violation
+	var faults []rpcerror.Violation
 	for i, r := range request.GetRatios() {
 		path := fmt.Sprintf("what_if.ratios[%d]", i)
 		if _, twice := layer.Ratios[r.GetNodeType()]; twice {
-			faults = append(faults, violation{path + ".node_type", fmt.Sprintf("%q is there twice", r.GetNodeType())})
+			faults = append(faults, rpcerror.Violation{Field: path + ".node_type", Problem: fmt.Sprintf("%q is there twice", r.GetNodeType())})
 			continue
 		}
 		ratio, wrong := whatIfRatio(path, r, inForce)
@@ -84,7 +76,7 @@ func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*rat
 		faults = append(faults, wrong...)
 	}
 	if _, given := layer.Ratios[layer.Baseline]; layer.Baseline != "" && !given && !inForce.Knows(layer.Baseline) {
-		faults = append(faults, violation{"what_if.baseline_node_type", unknownType(layer.Baseline)})
+		faults = append(faults, rpcerror.Violation{Field: "what_if.baseline_node_type", Problem: unknownType(layer.Baseline)})
 	}
 	if b := request.GetBounds(); b != nil {
 		bounds := inForce.Bounds
@@ -96,13 +88,13 @@ func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*rat
 }
 
 // whatIfRatio reads one ratio; a performance of 0 is that in force.
-func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table) (ratios.Ratio, []violation) {
+func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table) (ratios.Ratio, []rpcerror.Violation) {
 	var known ratios.Ratio
 	if entry, ok := inForce.Lookup(r.GetNodeType()); ok {
 		known = entry.Ratio
 	}
 	ratio := ratios.Ratio{Provenance: ratios.Provenance{Source: whatIfSource}}
-	var faults []violation
+	var faults []rpcerror.Violation
 	for _, perf := range []struct {
 		field        string
 		given, known float64
@@ -113,7 +105,7 @@ func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table)
 	} {
 		switch *perf.into = perf.given; {
 		case perf.given == 0 && perf.known == 0:
-			faults = append(faults, violation{path + "." + perf.field, fmt.Sprintf("must be set: %q has no ratio in force", r.GetNodeType())})
+			faults = append(faults, rpcerror.Violation{Field: path + "." + perf.field, Problem: fmt.Sprintf("must be set: %q has no ratio in force", r.GetNodeType())})
 		case perf.given == 0:
 			*perf.into = perf.known
 		}
@@ -122,8 +114,8 @@ func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table)
 }
 
 // readRange reads the ends that are set.
-func readRange(into *ratios.Range, path string, r *workloadresizerv1.QuantityRange, parse func(string) (int64, error), text func(int64) string) []violation {
-	var faults []violation
+func readRange(into *ratios.Range, path string, r *workloadresizerv1.QuantityRange, parse func(string) (int64, error), text func(int64) string) []rpcerror.Violation {
+	var faults []rpcerror.Violation
 	for _, end := range []struct {
 		field, text string
 		into        *int64
@@ -133,13 +125,13 @@ func readRange(into *ratios.Range, path string, r *workloadresizerv1.QuantityRan
 		}
 		amount, err := parse(end.text)
 		if err != nil {
-			faults = append(faults, violation{path + "." + end.field, err.Error()})
+			faults = append(faults, rpcerror.Violation{Field: path + "." + end.field, Problem: err.Error()})
 			continue
 		}
 		*end.into = amount
 	}
 	if len(faults) == 0 && into.Max != 0 && into.Min > into.Max {
-		faults = append(faults, violation{path, fmt.Sprintf("leave nothing: min %s is above max %s; set both, or \"0\" for none", text(into.Min), text(into.Max))})
+		faults = append(faults, rpcerror.Violation{Field: path, Problem: fmt.Sprintf("leave nothing: min %s is above max %s; set both, or \"0\" for none", text(into.Min), text(into.Max))})
 	}
 	return faults
 }

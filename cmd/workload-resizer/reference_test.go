@@ -25,7 +25,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/certs"
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 var update = flag.Bool("update", false, "write the tables of the reference anew")

@@ -3,7 +3,7 @@ package access
 import (
 	"context"
 
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // find returns what a method needs. The error is that nobody may call it.

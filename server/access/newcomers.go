@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 const (

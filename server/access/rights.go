@@ -9,7 +9,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/workload-resizer/workload-resizer/server/rpcerror"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // Group is the API group of the virtual resources that rights are about.

@@ -1,6 +1,8 @@
-package rpcerror
+package errors
 
-import "google.golang.org/grpc/codes"
+import (
+	"google.golang.org/grpc/codes"
+)
 
 // What any method answers.
 var (

@@ -1,4 +1,4 @@
-package rpcerror
+package errors
 
 import (
 	"maps"

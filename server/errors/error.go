@@ -1,4 +1,4 @@
-package rpcerror
+package errors
 
 import (
 	"time"
@@ -29,6 +29,11 @@ func WithMetadata(reason *Reason, message string, metadata map[string]string) er
 	return build(reason, message, metadata, nil)
 }
 
+// NotFound is the answer to who asks for something that there is not.
+func NotFound(reason *Reason, kind, name, message string) error {
+	return New(reason, message, &errdetails.ResourceInfo{ResourceType: kind, ResourceName: name, Description: message})
+}
+
 func build(reason *Reason, message string, metadata map[string]string, details []protoadapt.MessageV1) error {
 	info := &errdetails.ErrorInfo{Reason: reason.name, Domain: Domain, Metadata: metadata}
 	all := append([]protoadapt.MessageV1{info}, details...)
@@ -44,7 +49,7 @@ func build(reason *Reason, message string, metadata map[string]string, details [
 	if err != nil {
 		// Only details of an OK status, or ones that cannot be
 		// marshalled, give an error.
-		panic("rpcerror: details: " + err.Error())
+		panic("server/errors: details: " + err.Error())
 	}
 	return detailed.Err()
 }

@@ -1,0 +1,27 @@
+package errors
+
+import (
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+)
+
+// Violation is what is wrong with a field of a request.
+type Violation struct{ Field, Problem string }
+
+// MissingField is the answer to a request that lacks a required field.
+func MissingField(field, what string) error { return BadField(field, "must be set: "+what) }
+
+// BadField is the answer to a request with a field that is not as it must be.
+func BadField(field, problem string) error { return BadFields([]Violation{{field, problem}}) }
+
+// BadFields is BadField for several fields, at least one.
+func BadFields(violations []Violation) error {
+	request := &errdetails.BadRequest{}
+	messages := make([]string, len(violations))
+	for i, v := range violations {
+		messages[i] = v.Field + " " + v.Problem
+		request.FieldViolations = append(request.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Problem})
+	}
+	return New(InvalidArgument, strings.Join(messages, "; "), request)
+}

@@ -1,0 +1,45 @@
+package translate
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc/status"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+)
+
+// Error translates what the reconciler answers instead of what it was asked for.
+func Error(err error) error {
+	var notReady *reconciler.NotReadyError
+	if errors.As(err, &notReady) {
+		reason := rpcerror.RatiosNotReady
+		if notReady.What == reconciler.CacheNotReady {
+			reason = rpcerror.CacheNotReady
+		}
+		return rpcerror.New(reason, err.Error())
+	}
+	var unknown *reconciler.PodNotFoundError
+	if errors.As(err, &unknown) {
+		return rpcerror.NotFound(rpcerror.PodNotFound, "pod", unknown.Pod.String(), err.Error())
+	}
+	var untouched *reconciler.NotResizedError
+	if errors.As(err, &untouched) {
+		return rpcerror.NotFound(rpcerror.NotResized, "pod", untouched.Pod.String(), err.Error())
+	}
+	if s, ok := status.FromError(err); ok {
+		return s.Err() // Of the Viewer.
+	}
+	return rpcerror.New(rpcerror.Internal, err.Error())
+}
+
+// ReadyTable returns the ratios in force, or the error that there are none.
+func ReadyTable(store *ratios.Store) (*ratios.Table, error) {
+	table, err := store.Ready()
+	if err != nil {
+		return nil, rpcerror.New(rpcerror.RatiosNotReady, fmt.Sprintf("not ready: %v", err))
+	}
+	return table, nil
+}

@@ -1,0 +1,54 @@
+package translate
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Resources are the requests and limits of a container.
+func Resources(c sizing.Container) *workloadresizerv1.Resources {
+	return &workloadresizerv1.Resources{
+		Requests: Quantities(c.CPU.Request, c.Memory.Request),
+		Limits:   Quantities(c.CPU.Limit, c.Memory.Limit),
+	}
+}
+
+// Quantities are amounts in millicores and bytes as Kubernetes quantities by
+// resource name, without those of 0; nil if there are none.
+func Quantities(cpu, memory int64) map[string]string {
+	if cpu == 0 && memory == 0 {
+		return nil
+	}
+	m := make(map[string]string, 2)
+	if cpu != 0 {
+		m["cpu"] = sizing.CPUText(cpu)
+	}
+	if memory != 0 {
+		m["memory"] = sizing.MemoryText(memory)
+	}
+	return m
+}
+
+// Decision is what becomes of a pod.
+func Decision(d reconciler.Decision) workloadresizerv1.Decision {
+	switch d {
+	case reconciler.Resize:
+		return workloadresizerv1.Decision_DECISION_RESIZE
+	case reconciler.Align:
+		return workloadresizerv1.Decision_DECISION_ALIGNED
+	}
+	return workloadresizerv1.Decision_DECISION_SKIP
+}
+
+// Timestamp is nil for no time.
+func Timestamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}

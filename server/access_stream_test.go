@@ -14,6 +14,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -43,7 +44,7 @@ func (g *guarded) testWatchEnds(t *testing.T) {
 		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // What is allowed is remembered.
 		select {
 		case err := <-ended:
-			checkError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "may not watch ratios.workload-resizer.io in all namespaces")
+			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "may not watch ratios.workload-resizer.io in all namespaces")
 			return nil
 		default:
 			return errors.New("it goes on")
@@ -81,7 +82,7 @@ func (g *guarded) testStillAllowed(t *testing.T) {
 			if err == nil {
 				return errors.New("it is still there")
 			}
-			checkError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", `in namespace "yellow"`)
+			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", `in namespace "yellow"`)
 			return nil
 		})
 		return nil

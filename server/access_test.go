@@ -32,6 +32,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -86,7 +88,7 @@ func (g *guarded) serve(t *testing.T, cluster *rest.Config, more func(*Config)) 
 	})
 	g.running = start(t, setup{cluster: cluster, askEvery: 100 * time.Millisecond, server: func(c *Config) {
 		more(c)
-		c.Access, c.Limits = g.access, Limits{}
+		c.Access, c.Limits = g.access, limits.Limits{}
 		c.TLS = &tls.Config{
 			Certificates: []tls.Certificate{g.certificate(t, false, pkix.Name{CommonName: "server"})},
 			ClientCAs:    g.roots(t), ClientAuth: tls.VerifyClientCertIfGiven,
@@ -151,7 +153,7 @@ func reasonOf(err error) string {
 // is for the service to say, even that the request is bad or that it is not
 // ready.
 func refusal(err error) string {
-	code, reason := status.Code(err), reasonOf(err)
+	code, reason := status.Code(err), servertest.ReasonOf(err)
 	if code == codes.Unauthenticated || code == codes.PermissionDenied || reason == "IDENTITY_NOT_READY" {
 		return code.String() + " " + reason
 	}
@@ -315,10 +317,10 @@ func (g *guarded) testCertificates(t *testing.T) {
 		t.Errorf("a certificate goes before a token: %v", err)
 	}
 	dave := g.dial(t, g.certificate(t, false, pkix.Name{CommonName: "dave"}))
-	checkError(t, list(t.Context(), dave), codes.PermissionDenied, "NOT_AUTHORIZED",
+	servertest.CheckError(t, list(t.Context(), dave), codes.PermissionDenied, "NOT_AUTHORIZED",
 		`user "dave" may not list ratios.workload-resizer.io in all namespaces; a ClusterRoleBinding to the ClusterRole workload-resizer-viewer allows it`)
 	unnamed := g.dial(t, g.certificate(t, false, pkix.Name{Organization: []string{"sizers"}}))
-	checkError(t, list(t.Context(), unnamed), codes.Unauthenticated, "CREDENTIALS_INVALID", "no common name")
+	servertest.CheckError(t, list(t.Context(), unnamed), codes.Unauthenticated, "CREDENTIALS_INVALID", "no common name")
 	// A client does not show a certificate that the server does not ask for, so
 	// it has to be made to.
 	stranger := g.certificate(t, true, pkix.Name{CommonName: "carol", Organization: []string{"sizers"}})
@@ -329,13 +331,13 @@ func (g *guarded) testCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if err := list(t.Context(), conn); status.Code(err) != codes.Unavailable || reasonOf(err) != "" {
+	if err := list(t.Context(), conn); status.Code(err) != codes.Unavailable || servertest.ReasonOf(err) != "" {
 		t.Errorf("a certificate of another authority: %v", err)
 	}
 
 	now := g.clock.Now()
 	g.clock.SetTime(now.Add(2 * time.Hour))
-	checkError(t, list(t.Context(), carol), codes.Unauthenticated, "CREDENTIALS_INVALID", "expired")
+	servertest.CheckError(t, list(t.Context(), carol), codes.Unauthenticated, "CREDENTIALS_INVALID", "expired")
 	g.clock.SetTime(now)
 }
 
@@ -389,7 +391,7 @@ func (g *guarded) testNamespaces(t *testing.T) {
 				t.Error(try.err)
 			}
 			if !try.allowed {
-				checkError(t, try.err, codes.PermissionDenied, "NOT_AUTHORIZED", `user "system:serviceaccount:default:blue-admin" may not `)
+				servertest.CheckError(t, try.err, codes.PermissionDenied, "NOT_AUTHORIZED", `user "system:serviceaccount:default:blue-admin" may not `)
 				if !strings.Contains(try.err.Error(), try.message) {
 					t.Errorf("got %v, want %s", try.err, try.message)
 				}

@@ -26,6 +26,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // remembered is a token as long as those of ServiceAccounts.
@@ -69,7 +70,7 @@ type calls struct {
 }
 
 func serveRatios(b *testing.B) *calls {
-	quiet()
+	servertest.Quiet()
 	client := kubernetes.NewForConfigOrDie(reviewer(b, func(string) {}))
 	r := start(b, setup{server: func(c *Config) {
 		c.Limits.CallsPerSecond, c.Limits.CallBurst = 1e9, 1e9
@@ -109,7 +110,7 @@ func serveEcho(b *testing.B) *calls {
 			return message, decode(message)
 		},
 	}}}, nil)
-	return connect(b, &calls{method: "/test.Echo/Echo", answer: func() proto.Message { return &workloadresizerv1.GetRatioRequest{} }}, serve(b, server))
+	return connect(b, &calls{method: "/test.Echo/Echo", answer: func() proto.Message { return &workloadresizerv1.GetRatioRequest{} }}, servertest.Serve(b, server))
 }
 
 // quiet keeps the log out of the figures.
@@ -122,7 +123,7 @@ func quiet() {
 func connect(b *testing.B, c *calls, to net.Listener) *calls {
 	b.Helper()
 	for i := range c.conns {
-		c.conns[i] = dial(b, to)
+		c.conns[i] = servertest.Dial(b, to)
 		if err := c.call(b.Context(), c.conns[i]); err != nil {
 			b.Fatal(err)
 		}

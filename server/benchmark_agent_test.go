@@ -12,6 +12,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -37,8 +38,8 @@ func (a *authority) podToken(t *testing.T, account, name, node string) string {
 }
 
 func TestATokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
-	g, m := unserved(t), newMeasured()
-	configMap(t, g.client, holdsName)
+	g, m := unserved(t), servertest.NewMeasured()
+	servertest.ConfigMap(t, g.client, servertest.HoldsName)
 	nodes := map[string]string{"mine": "n4", "other": "n2d"}
 	for name, family := range nodes {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{nodetype.LabelGCPMachineFamily: family}}}
@@ -51,7 +52,7 @@ func TestATokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 		g.grant(t, serviceAccount(account), "workload-resizer-agent", "")
 	}
 	g.serve(t, g.cluster.Config(), func(c *Config) { c.Benchmarks = m })
-	g.known(t)
+	g.Known(t)
 	bound, free := g.podToken(t, "agent", "agent-x", "mine"), g.token(t, "importer", audience)
 
 	review, err := g.client.AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: bound, Audiences: []string{audience}}}, metav1.CreateOptions{})
@@ -61,7 +62,7 @@ func TestATokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 
 	client := workloadresizerv1.NewBenchmarkServiceClient(g.dial(t))
 	of := func(id, node string) *workloadresizerv1.BenchmarkSample {
-		s := sampled(id, time.Hour)
+		s := servertest.Sampled(id, time.Hour)
 		s.Benchmark = "bench-node:json"
 		if s.Source = "somebody"; node != "" {
 			s.NodeType, s.Node = "", node
@@ -70,10 +71,10 @@ func TestATokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 	}
 	both := []*workloadresizerv1.BenchmarkSample{of("a", "mine"), of("b", "other"), of("c", ""), of("d", "gone")}
 	localcluster.Eventually(t, "the role", func() error {
-		_, err := ingested(bearing(t.Context(), bound), client, true)
+		_, err := servertest.Ingest(bearing(t.Context(), bound), client, true)
 		return err
 	})
-	response, err := ingested(bearing(t.Context(), bound), client, false, both)
+	response, err := servertest.Ingest(bearing(t.Context(), bound), client, false, both)
 	if err != nil || response.GetStored() != 1 || response.GetRejected() != 3 {
 		t.Fatalf("of the agent: %v, %v", response, err)
 	}
@@ -84,15 +85,15 @@ func TestATokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 			t.Errorf("of node %q: %v", node, e)
 		}
 	}
-	if kept := m.kept["n4 mine/a"]; kept.Source != "agent" || kept.Machine != "mine" {
+	if kept := m.Kept["n4 mine/a"]; kept.Source != "agent" || kept.Machine != "mine" {
 		t.Errorf("kept %v", kept)
 	}
 
-	response, err = ingested(bearing(t.Context(), free), client, false, both[1:])
+	response, err = servertest.Ingest(bearing(t.Context(), free), client, false, both[1:])
 	if err != nil || response.GetStored() != 2 || response.GetErrors()[0].GetCode() != workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN {
 		t.Errorf("of a caller that is bound to no node: %v, %v", response, err)
 	}
-	if kept := m.kept["n2d b"]; kept.Source != "somebody" || kept.Machine != "other" {
+	if kept := m.Kept["n2d b"]; kept.Source != "somebody" || kept.Machine != "other" {
 		t.Errorf("kept %v", kept)
 	}
 
@@ -105,7 +106,7 @@ func TestATokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 	}
 	localcluster.Eventually(t, "the token to end with its pod", func() error {
 		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // The API server remembers tokens, too.
-		if _, err := ingested(bearing(t.Context(), bound), client, true); refusal(err) != "Unauthenticated CREDENTIALS_INVALID" {
+		if _, err := servertest.Ingest(bearing(t.Context(), bound), client, true); refusal(err) != "Unauthenticated CREDENTIALS_INVALID" {
 			return fmt.Errorf("got %w", err)
 		}
 		return nil

@@ -15,11 +15,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // forgetful keeps no samples, and notes how large the heap is while they come.
 type forgetful struct {
-	measured
+	servertest.Measured
 	peak uint64
 }
 
@@ -34,20 +35,21 @@ func (f *forgetful) Add(_ context.Context, add []sample.Sample) ([]samples.Outco
 // heap is that of client and server above what was there before.
 func BenchmarkIngestSamples(b *testing.B) {
 	const nodes, runs, perMessage = 10_000, 8, 1000
-	quiet()
+	servertest.Quiet()
 	var all []corev1.Node
 	for n := range nodes {
 		all = append(all, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("gke-main-pool-%05d", n), Labels: map[string]string{
 			nodetype.LabelGCPMachineFamily: "n4", nodetype.LabelOwnCPUModel: "Intel-6-207",
 		}}})
 	}
-	store := &forgetful{measured: measured{view: &benchmark.View{}}}
-	r := start(b, setup{cluster: frozen(b, nil, all), server: func(c *Config) { c.Benchmarks = store }}).known(b)
+	store := &forgetful{Measured: servertest.Measured{Known: &benchmark.View{}}}
+	r := start(b, setup{cluster: servertest.Frozen(b, nil, all), server: func(c *Config) { c.Benchmarks = store }})
+	r.Known(b)
 	client := workloadresizerv1.NewBenchmarkServiceClient(r.conn)
 	message := func(first int) *workloadresizerv1.IngestSamplesRequest {
 		m := &workloadresizerv1.IngestSamplesRequest{}
 		for i := first; i < first+perMessage; i++ {
-			s := sampled(fmt.Sprintf("gke-main-pool-%05d-20261121T010203-%d", i/runs, i%runs), time.Hour)
+			s := servertest.Sampled(fmt.Sprintf("gke-main-pool-%05d-20261121T010203-%d", i/runs, i%runs), time.Hour)
 			s.NodeType, s.Machine, s.Node = "", "", all[i/runs].Name
 			m.Samples = append(m.Samples, s)
 		}

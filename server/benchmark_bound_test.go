@@ -13,11 +13,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // onNodes is what becomes of samples of callers that are bound to nodes of one type,
 // of which only labelled tells its CPU model.
-func onNodes(t *testing.T, m *measured) (send func(node string, samples ...*workloadresizerv1.BenchmarkSample) *workloadresizerv1.IngestSamplesResponse) {
+func onNodes(t *testing.T, m *servertest.Measured) (send func(node string, samples ...*workloadresizerv1.BenchmarkSample) *workloadresizerv1.IngestSamplesResponse) {
 	t.Helper()
 	var nodes []corev1.Node
 	for _, name := range []string{"labelled", "bare", "bad", strings.Repeat("long.", 40) + "node"} {
@@ -27,8 +28,8 @@ func onNodes(t *testing.T, m *measured) (send func(node string, samples ...*work
 		}
 		nodes = append(nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
 	}
-	r := start(t, setup{cluster: frozen(t, nil, nodes)}).known(t)
-	service := &benchmarkService{benchmarks: m, reconciler: r.loop, now: time.Now}
+	r := start(t, setup{cluster: servertest.Frozen(t, nil, nodes)}).Known(t)
+	service := &benchmarkService{benchmarks: m, reconciler: r.Loop, now: time.Now}
 	return func(node string, samples ...*workloadresizerv1.BenchmarkSample) *workloadresizerv1.IngestSamplesResponse {
 		t.Helper()
 		in := &ingest{service: service, caller: access.Caller{Name: "agent", Extra: map[string][]string{"authentication.kubernetes.io/node-name": {node}}}}
@@ -41,13 +42,13 @@ func onNodes(t *testing.T, m *measured) (send func(node string, samples ...*work
 
 // byAgent is what the agent of a node sends.
 func byAgent(id, node string) *workloadresizerv1.BenchmarkSample {
-	s := sampled(id, time.Hour)
+	s := servertest.Sampled(id, time.Hour)
 	s.NodeType, s.Node, s.Benchmark, s.CpuModel, s.Runs = "", node, "bench-node:json", "made-up", maxBoundRuns
 	return s
 }
 
 func TestANodeSendsWhatItsAgentMeasures(t *testing.T) {
-	m := newMeasured()
+	m := servertest.NewMeasured()
 	send := onNodes(t, m)
 	for _, tc := range []struct {
 		name    string
@@ -84,12 +85,12 @@ func TestANodeSendsWhatItsAgentMeasures(t *testing.T) {
 }
 
 func TestANodesLabelsTellItsCPUModel(t *testing.T) {
-	m := newMeasured()
+	m := servertest.NewMeasured()
 	send := onNodes(t, m)
 	send("labelled", byAgent("a", "labelled"))
 	send("bare", byAgent("a", "bare"))
 	got := map[string]string{}
-	for key, s := range m.kept {
+	for key, s := range m.Kept {
 		got[key] = s.CPUModel
 	}
 	if diff := cmp.Diff(map[string]string{"n4 labelled/a": "Intel-6-207", "n4 bare/a": "made-up"}, got); diff != "" {
@@ -98,7 +99,7 @@ func TestANodesLabelsTellItsCPUModel(t *testing.T) {
 }
 
 func TestNoNodeTakesTheIDsOfAnother(t *testing.T) {
-	m := newMeasured()
+	m := servertest.NewMeasured()
 	send := onNodes(t, m)
 	long := strings.Repeat("long.", 40) + "node"
 	for _, node := range []string{"bad", "bare", long} {
@@ -115,26 +116,26 @@ func TestNoNodeTakesTheIDsOfAnother(t *testing.T) {
 	if e := response.GetErrors(); len(e) != 1 || e[0].GetCode() != workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_ID_CONFLICT || e[0].GetId() != "same" {
 		t.Errorf("another sample of the same id: %v", response)
 	}
-	for key, s := range m.kept {
+	for key, s := range m.Kept {
 		if len(s.ID) > sample.MaxIDBytes {
 			t.Errorf("%s is too long", key)
 		}
 	}
-	if m.size() != 6 {
-		t.Errorf("%d samples are kept", m.size())
+	if m.Size() != 6 {
+		t.Errorf("%d samples are kept", m.Size())
 	}
 }
 
 // To make a view takes long, and the nodes of a large cluster all send at once.
 func TestToSendSamplesMakesNoView(t *testing.T) {
-	m := newMeasured()
+	m := servertest.NewMeasured()
 	client := measuring(t, m, nil)
 	for _, id := range []string{"a", "b"} {
-		if _, err := ingested(t.Context(), client, false, []*workloadresizerv1.BenchmarkSample{sampled(id, time.Hour)}); err != nil {
+		if _, err := servertest.Ingest(t.Context(), client, false, []*workloadresizerv1.BenchmarkSample{servertest.Sampled(id, time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := m.views.Load(); m.size() != 2 || n != 0 {
-		t.Errorf("%d samples are kept, %d views were made", m.size(), n)
+	if n := m.Views.Load(); m.Size() != 2 || n != 0 {
+		t.Errorf("%d samples are kept, %d views were made", m.Size(), n)
 	}
 }

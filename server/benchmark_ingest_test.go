@@ -19,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // fleet are nodes as clouds label them.
@@ -29,7 +30,7 @@ var fleet = map[string]map[string]string{
 }
 
 func TestEachSampleIsJudgedByItself(t *testing.T) {
-	m := newMeasured()
+	m := servertest.NewMeasured()
 	client := measuring(t, m, fleet)
 	const invalid, unknown = workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_INVALID, workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN
 	cases := []struct {
@@ -67,14 +68,14 @@ func TestEachSampleIsJudgedByItself(t *testing.T) {
 	var parts [][]*workloadresizerv1.BenchmarkSample
 	var all []*workloadresizerv1.BenchmarkSample
 	for _, tc := range cases {
-		s := sampled(tc.name, time.Hour)
+		s := servertest.Sampled(tc.name, time.Hour)
 		tc.change(s)
 		all = append(all, s)
 	}
 	for chunk := range slices.Chunk(all, 5) {
 		parts = append(parts, chunk)
 	}
-	response, err := ingested(t.Context(), client, false, parts...)
+	response, err := servertest.Ingest(t.Context(), client, false, parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,47 +93,47 @@ func TestEachSampleIsJudgedByItself(t *testing.T) {
 			t.Errorf("%s: %v, want %v of %q: %s", tc.name, got, tc.code, tc.field, tc.message)
 		}
 	}
-	if response.GetStored() != good || response.GetRejected() != int64(len(cases))-good || int64(m.size()) != good {
-		t.Errorf("%d are good, kept %d, told %v", good, m.size(), response)
+	if response.GetStored() != good || response.GetRejected() != int64(len(cases))-good || int64(m.Size()) != good {
+		t.Errorf("%d are good, kept %d, told %v", good, m.Size(), response)
 	}
 }
 
 func TestWhatASampleIsKeptAs(t *testing.T) {
-	m := newMeasured()
+	m := servertest.NewMeasured()
 	client := measuring(t, m, fleet)
 	full := &workloadresizerv1.BenchmarkSample{
 		Id: "full", InstanceType: "Standard_D8as_v5", CpuModel: "AMD-25-1", Benchmark: "passmark:cpu_mark", Version: "11", Score: 2, Unit: "marks",
-		Vcpus: 8, Threads: 1, SingleThreadScore: 3, Runs: 140, Machine: "row-1", MeasureTime: timestamppb.New(written.Add(time.Second)), SpotCheck: true, Source: "table",
+		Vcpus: 8, Threads: 1, SingleThreadScore: 3, Runs: 140, Machine: "row-1", MeasureTime: timestamppb.New(servertest.Written.Add(time.Second)), SpotCheck: true, Source: "table",
 	}
 	onNode := func(id, node, model string) *workloadresizerv1.BenchmarkSample {
-		s := sampled(id, time.Hour)
+		s := servertest.Sampled(id, time.Hour)
 		s.NodeType, s.Machine, s.Node, s.CpuModel = "", "anything", node, model
 		return s
 	}
-	if _, err := ingested(t.Context(), client, false, []*workloadresizerv1.BenchmarkSample{full, onNode("a", "google", ""), onNode("b", "google", "AMD-25-1"), onNode("c", "amazon", "")}); err != nil {
+	if _, err := servertest.Ingest(t.Context(), client, false, []*workloadresizerv1.BenchmarkSample{full, onNode("a", "google", ""), onNode("b", "google", "AMD-25-1"), onNode("c", "amazon", "")}); err != nil {
 		t.Fatal(err)
 	}
 	node := func(id, nodeType, name, model, instanceType string) sample.Sample {
-		return sample.Sample{ID: id, NodeType: nodeType, InstanceType: instanceType, CPUModel: model, Benchmark: "coremark", Score: 177656, VCPUs: 8, Threads: 8, Machine: name, Source: "import", Time: written.Add(time.Hour)}
+		return sample.Sample{ID: id, NodeType: nodeType, InstanceType: instanceType, CPUModel: model, Benchmark: "coremark", Score: 177656, VCPUs: 8, Threads: 8, Machine: name, Source: "import", Time: servertest.Written.Add(time.Hour)}
 	}
 	want := map[string]sample.Sample{
 		"Das_v5 full": {
 			ID: "full", NodeType: "Das_v5", InstanceType: "Standard_D8as_v5", CPUModel: "AMD-25-1", Benchmark: "passmark:cpu_mark", Version: "11", Score: 2, Unit: "marks",
-			VCPUs: 8, Threads: 1, SingleThread: 3, Runs: 140, Machine: "row-1", Source: "table", Time: written.Add(time.Second), Spot: true,
+			VCPUs: 8, Threads: 1, SingleThread: 3, Runs: 140, Machine: "row-1", Source: "table", Time: servertest.Written.Add(time.Second), Spot: true,
 		},
 		"n4 a":  node("a", "n4", "google", "Intel-6-207", ""),
 		"n4 b":  node("b", "n4", "google", "AMD-25-1", ""),
 		"m7i c": node("c", "m7i", "amazon", "", "m7i.large"),
 	}
-	if diff := cmp.Diff(want, m.kept); diff != "" {
+	if diff := cmp.Diff(want, m.Kept); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestEverythingCanBeSentOnceMore(t *testing.T) {
-	m := newMeasured()
+	m := servertest.NewMeasured()
 	client := measuring(t, m, nil)
-	part := []*workloadresizerv1.BenchmarkSample{sampled("a", time.Hour), sampled("b", time.Hour), sampled("old", 0)}
+	part := []*workloadresizerv1.BenchmarkSample{servertest.Sampled("a", time.Hour), servertest.Sampled("b", time.Hour), servertest.Sampled("old", 0)}
 	other := proto.CloneOf(part[0])
 	other.Score++
 	for _, tc := range []struct {
@@ -144,30 +145,30 @@ func TestEverythingCanBeSentOnceMore(t *testing.T) {
 		{"what is only checked is told, and not kept", true, part, &workloadresizerv1.IngestSamplesResponse{Stored: 2, Old: 1}},
 		{"what is new is kept", false, part, &workloadresizerv1.IngestSamplesResponse{Stored: 2, Old: 1}},
 		{"what is known is not counted again", false, part, &workloadresizerv1.IngestSamplesResponse{Known: 2, Old: 1}},
-		{"another sample of the same id is not taken for it", false, []*workloadresizerv1.BenchmarkSample{sampled("b", time.Hour), other}, &workloadresizerv1.IngestSamplesResponse{Known: 1, Rejected: 1,
+		{"another sample of the same id is not taken for it", false, []*workloadresizerv1.BenchmarkSample{servertest.Sampled("b", time.Hour), other}, &workloadresizerv1.IngestSamplesResponse{Known: 1, Rejected: 1,
 			Errors: []*workloadresizerv1.SampleError{{Index: 1, Id: "a", Code: workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_ID_CONFLICT, Field: "id", Message: "is that of another sample of the node type: give each its own"}}}},
 		{"nothing is fine", false, nil, &workloadresizerv1.IngestSamplesResponse{}},
 	} {
-		before := m.size()
-		got, err := ingested(t.Context(), client, tc.validateOnly, tc.part)
+		before := m.Size()
+		got, err := servertest.Ingest(t.Context(), client, tc.validateOnly, tc.part)
 		if diff := cmp.Diff(tc.want, got, protocmp.Transform()); err != nil || diff != "" {
 			t.Errorf("%s: %v, %s", tc.name, err, diff)
 		}
-		if after := m.size(); int64(after-before) != got.GetStored() && !tc.validateOnly || tc.validateOnly && after != before {
+		if after := m.Size(); int64(after-before) != got.GetStored() && !tc.validateOnly || tc.validateOnly && after != before {
 			t.Errorf("%s: kept %d, then %d", tc.name, before, after)
 		}
 	}
 }
 
 func TestWhatIsToldOfBadSamplesIsBounded(t *testing.T) {
-	client := measuring(t, newMeasured(), nil)
-	huge := sampled(strings.Repeat("é", 1<<20), time.Hour)
+	client := measuring(t, servertest.NewMeasured(), nil)
+	huge := servertest.Sampled(strings.Repeat("é", 1<<20), time.Hour)
 	huge.NodeType = strings.Repeat("é", 1<<19)
 	parts := [][]*workloadresizerv1.BenchmarkSample{{huge}}
 	for range 3 {
 		parts = append(parts, slices.Repeat([]*workloadresizerv1.BenchmarkSample{{}}, 500))
 	}
-	response, err := ingested(t.Context(), client, false, parts...)
+	response, err := servertest.Ingest(t.Context(), client, false, parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,59 +182,59 @@ func TestWhatIsToldOfBadSamplesIsBounded(t *testing.T) {
 }
 
 func TestAStreamHasAnEnd(t *testing.T) {
-	m := newMeasured()
+	m := servertest.NewMeasured()
 	client := measuring(t, m, nil)
 	part := make([]*workloadresizerv1.BenchmarkSample, 1000)
 	for i := range part {
-		part[i] = sampled(fmt.Sprint(i), time.Hour)
+		part[i] = servertest.Sampled(fmt.Sprint(i), time.Hour)
 	}
 	full := slices.Repeat([][]*workloadresizerv1.BenchmarkSample{part}, 200)
-	if response, err := ingested(t.Context(), client, true, full...); err != nil || response.GetStored() != 200_000 {
+	if response, err := servertest.Ingest(t.Context(), client, true, full...); err != nil || response.GetStored() != 200_000 {
 		t.Errorf("200,000 samples: %v, %v", response, err)
 	}
-	_, err := ingested(t.Context(), client, true, append(full, part[:1])...)
-	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "samples must be at most 200000 in one stream")
-	_, err = ingested(t.Context(), client, true, append(part, part[0]))
-	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "samples must contain no more than 1000 item")
+	_, err := servertest.Ingest(t.Context(), client, true, append(full, part[:1])...)
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "samples must be at most 200000 in one stream")
+	_, err = servertest.Ingest(t.Context(), client, true, append(part, part[0]))
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "samples must contain no more than 1000 item")
 }
 
 func TestWhySamplesAreNotKept(t *testing.T) {
-	part := []*workloadresizerv1.BenchmarkSample{sampled("a", time.Hour)}
-	onNode := sampled("b", time.Hour)
+	part := []*workloadresizerv1.BenchmarkSample{servertest.Sampled("a", time.Hour)}
+	onNode := servertest.Sampled("b", time.Hour)
 	onNode.NodeType, onNode.Node = "", "google"
-	pods, nodes := shopPods()
+	pods, nodes := servertest.ShopPods()
 	for _, tc := range []struct {
 		name            string
 		of              setup
-		measured        *measured
+		measured        *servertest.Measured
 		validateOnly    bool
 		part            []*workloadresizerv1.BenchmarkSample
 		code            codes.Code
 		reason, message string
 	}{
 		{"the source is not used", setup{}, nil, false, part, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "--ratio-sources=override,configmap,benchmark"},
-		{"it is not read yet", setup{}, &measured{unread: errors.New("samples-3 is not read")}, true, part, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3 is not read"},
-		{"a ConfigMap is missing", setup{}, &measured{view: newMeasured().view, err: fmt.Errorf("keep: %w", &hold.MissingError{Noun: "samples"})}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "deploy/base"},
-		{"a ConfigMap is bad", setup{}, &measured{view: newMeasured().view, err: &hold.ContentError{Err: errors.New("line 3")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "line 3"},
-		{"a ConfigMap may not be changed", setup{}, &measured{view: newMeasured().view, err: &hold.RefusedError{Err: errors.New("forbidden")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "forbidden"},
-		{"the API server is away", setup{}, &measured{view: newMeasured().view, err: errors.New("connection refused")}, false, part, codes.Unavailable, "SAMPLES_NOT_STORED", "connection refused"},
-		{"nodes are not known yet", setup{}, newMeasured(), true, []*workloadresizerv1.BenchmarkSample{onNode}, codes.Unavailable, "CACHE_NOT_READY", "not read yet"},
-		{"the server writes nothing", setup{cluster: frozen(t, pods, nodes), loop: dryRun}, newMeasured(), false, part, codes.FailedPrecondition, "READ_ONLY", "set validate_only"},
-		{"but it checks them", setup{cluster: frozen(t, pods, nodes), loop: dryRun}, newMeasured(), true, part, codes.OK, "", ""},
+		{"it is not read yet", setup{}, &servertest.Measured{Unread: errors.New("samples-3 is not read")}, true, part, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3 is not read"},
+		{"a ConfigMap is missing", setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: fmt.Errorf("keep: %w", &hold.MissingError{Noun: "samples"})}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "deploy/base"},
+		{"a ConfigMap is bad", setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.ContentError{Err: errors.New("line 3")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "line 3"},
+		{"a ConfigMap may not be changed", setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.RefusedError{Err: errors.New("forbidden")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "forbidden"},
+		{"the API server is away", setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: errors.New("connection refused")}, false, part, codes.Unavailable, "SAMPLES_NOT_STORED", "connection refused"},
+		{"nodes are not known yet", setup{}, servertest.NewMeasured(), true, []*workloadresizerv1.BenchmarkSample{onNode}, codes.Unavailable, "CACHE_NOT_READY", "not read yet"},
+		{"the server writes nothing", setup{cluster: servertest.Frozen(t, pods, nodes), loop: servertest.DryRun}, servertest.NewMeasured(), false, part, codes.FailedPrecondition, "READ_ONLY", "set validate_only"},
+		{"but it checks them", setup{cluster: servertest.Frozen(t, pods, nodes), loop: servertest.DryRun}, servertest.NewMeasured(), true, part, codes.OK, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.measured != nil {
 				tc.of.server = func(c *Config) { c.Benchmarks = tc.measured }
 			}
 			client := workloadresizerv1.NewBenchmarkServiceClient(start(t, tc.of).conn)
-			_, err := ingested(t.Context(), client, tc.validateOnly, tc.part)
+			_, err := servertest.Ingest(t.Context(), client, tc.validateOnly, tc.part)
 			if tc.code == codes.OK {
-				if err != nil || tc.measured.size() > 0 {
-					t.Errorf("%v, kept %d", err, tc.measured.size())
+				if err != nil || tc.measured.Size() > 0 {
+					t.Errorf("%v, kept %d", err, tc.measured.Size())
 				}
 				return
 			}
-			checkError(t, err, tc.code, tc.reason, tc.message)
+			servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -19,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 func TestListBenchmarks(t *testing.T) {
@@ -36,7 +38,7 @@ func TestListBenchmarks(t *testing.T) {
 			}
 		}
 	}
-	client := measuring(t, &measured{view: &benchmark.View{Aggregates: all}}, nil)
+	client := measuring(t, &servertest.Measured{Known: &benchmark.View{Aggregates: all}}, nil)
 	list := func(request *workloadresizerv1.ListBenchmarksRequest) (pages []int, keys []string) {
 		t.Helper()
 		for {
@@ -74,7 +76,7 @@ func TestListBenchmarks(t *testing.T) {
 	}
 	for _, token := range []string{"x", "!", base64.RawURLEncoding.EncodeToString([]byte("1 a\x00b")), base64.RawURLEncoding.EncodeToString([]byte("2 a\x00b\x00c\x00d"))} {
 		_, err := client.ListBenchmarks(t.Context(), &workloadresizerv1.ListBenchmarksRequest{PageToken: token})
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token cannot be: it is none that this server has given")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token cannot be: it is none that this server has given")
 	}
 }
 
@@ -82,7 +84,7 @@ func TestAPageTokenOfTheLongestKeyIsAccepted(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("<", n) }
 	key := estimate.Key{NodeType: long(63), CPUModel: long(63), Benchmark: long(128), Version: long(64)}
 	token := benchmarksToken(&key)
-	if err := newValidator().check(&workloadresizerv1.ListBenchmarksRequest{PageToken: token}); err != nil {
+	if err := protovalidate.Validate(&workloadresizerv1.ListBenchmarksRequest{PageToken: token}); err != nil {
 		t.Error(err)
 	}
 	if got, err := parseBenchmarksToken(token); err != nil || *got != key {
@@ -105,12 +107,12 @@ func TestABenchmarkIsToldWithAllThatIsKnown(t *testing.T) {
 	got := benchmarkMessage(&estimate.Aggregate{
 		Key: estimate.Key{NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "coremark", Version: "1"}, Unit: "iterations/s",
 		Samples: 9, Outliers: 1, Machines: 4, Median: 22207, Spread: 0.01, SingleThread: 39000, SpotChecks: 3, SpotMedian: 38000,
-		Oldest: written, Newest: written.Add(time.Hour),
+		Oldest: servertest.Written, Newest: servertest.Written.Add(time.Hour),
 	})
 	want := &workloadresizerv1.Benchmark{
 		NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Version: "1", Unit: "iterations/s",
 		Samples: 9, Outliers: 1, Machines: 4, Median: 22207, Spread: 0.01, SingleThreadMedian: 39000, SpotChecks: 3, SpotMedian: 38000,
-		OldestTime: timestamppb.New(written), NewestTime: timestamppb.New(written.Add(time.Hour)),
+		OldestTime: timestamppb.New(servertest.Written), NewestTime: timestamppb.New(servertest.Written.Add(time.Hour)),
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
@@ -120,19 +122,19 @@ func TestABenchmarkIsToldWithAllThatIsKnown(t *testing.T) {
 func TestListFeeds(t *testing.T) {
 	table := fetch.Feed{Name: "table", Format: feed.CloudCSV, File: "/feeds/table.csv"}
 	view := &benchmark.View{Feeds: []fetch.Status{
-		{Feed: table, LastTry: written.Add(time.Hour), LastSuccess: written, Err: errors.New("no such file"), Result: feed.Result{
+		{Feed: table, LastTry: servertest.Written.Add(time.Hour), LastSuccess: servertest.Written, Err: errors.New("no such file"), Result: feed.Result{
 			Rows: 10, Skipped: 2, Bad: 1, Faults: []feed.Fault{{Line: 7, Field: "Avg Score", Reason: "must be a number"}},
 		}},
 		{Feed: fetch.Feed{Name: "young", Format: feed.PerfKit}},
 	}}
-	client := measuring(t, &measured{view: view}, nil)
+	client := measuring(t, &servertest.Measured{Known: view}, nil)
 	got, err := client.ListFeeds(t.Context(), &workloadresizerv1.ListFeedsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &workloadresizerv1.ListFeedsResponse{Feeds: []*workloadresizerv1.Feed{
 		{
-			Name: "table", Format: "cloud-csv", Location: table.Location(), LastTryTime: timestamppb.New(written.Add(time.Hour)), LastSuccessTime: timestamppb.New(written), Message: "no such file",
+			Name: "table", Format: "cloud-csv", Location: table.Location(), LastTryTime: timestamppb.New(servertest.Written.Add(time.Hour)), LastSuccessTime: timestamppb.New(servertest.Written), Message: "no such file",
 			Rows: 10, Samples: 7, Skipped: 2, Bad: 1, Faults: []*workloadresizerv1.FeedFault{{Line: 7, Field: "Avg Score", Message: "must be a number"}},
 		},
 		{Name: "young", Format: "perfkit", Location: view.Feeds[1].Feed.Location()},

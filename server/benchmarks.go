@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
 // Benchmarks are what was measured; a benchmark.Provider is.
@@ -39,7 +40,7 @@ type benchmarkService struct {
 	ratios     *ratioService
 	reconciler *reconciler.Reconciler
 	// slots are those of previews: to look at a suggestion changes nothing.
-	slots *previewSlots
+	slots *limits.Slots
 	now   func() time.Time
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // certificate is in the test's hands.
@@ -40,14 +42,14 @@ func TestProbesAndMetricsTellOfTheCertificate(t *testing.T) {
 		{"not yet one", &certificate{ready: why, problem: why}, http.StatusServiceUnavailable, "Secret a/b is broken\n", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
+			store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 			config := Config{
-				Ratios: store, Planner: &reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds}, Limits: DefaultLimits,
-				Metrics: prometheus.NewRegistry(), GRPC: listen(t), HTTP: listen(t), Certificate: tc.certificate,
+				Ratios: store, Planner: &reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds}, Limits: limits.Default,
+				Metrics: prometheus.NewRegistry(), GRPC: servertest.Listen(t), HTTP: servertest.Listen(t), Certificate: tc.certificate,
 			}
 			r := &running{http: "http://" + config.HTTP.Addr().String()}
 			known := store.Watch()
-			run(t, store.Run, New(config).Run)
+			servertest.Run(t, store.Run, New(config).Run)
 			<-known
 			code, body := r.get(t, "/readyz")
 			if code == http.StatusOK {

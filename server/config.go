@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
 // Certificate is what is known of the serving certificate.
@@ -54,7 +55,7 @@ type Config struct {
 	// this machine do everything, and no others anything.
 	Access *access.Access
 	// Limits are what callers can ask for.
-	Limits Limits
+	Limits limits.Limits
 	// Reflection lets callers ask what the API is, Channelz what connections do;
 	// default false.
 	Reflection, Channelz bool

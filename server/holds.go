@@ -83,7 +83,7 @@ func (s *holds) put(ctx context.Context, kind hold.Kind, request holdRequest) (h
 		return hold.Hold{}, err
 	}
 	// Whether there is such a pod is not told either.
-	if err := mustSee(s.viewer.View(ctx), scope.Namespace); err != nil {
+	if err := access.MustSee(s.viewer.View(ctx), scope.Namespace); err != nil {
 		return hold.Hold{}, err
 	}
 	h := hold.Hold{Kind: kind, Scope: scope, Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), Since: time.Now().UTC().Truncate(time.Second)}

@@ -29,6 +29,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -97,11 +98,11 @@ func TestHoldService(t *testing.T) {
 	client := kubernetes.NewForConfigOrDie(localcluster.ForTest(t, "").Config())
 	service := func(t *testing.T, name string, opts ...hold.Option) *holdService {
 		t.Helper()
-		configMap(t, client, name)
-		store := hold.New(client, holdsNamespace, name, opts...)
-		run(t, store.Run)
+		servertest.ConfigMap(t, client, name)
+		store := hold.New(client, servertest.Namespace, name, opts...)
+		servertest.Run(t, store.Run)
 		localcluster.Eventually(t, "the holds", func() error { _, err := store.Ready(); return err })
-		held := holds{store: store, pods: podList{{Namespace: "shop", Name: "web"}: "1"}, viewer: all, rights: may(true)}
+		held := holds{store: store, pods: podList{{Namespace: "shop", Name: "web"}: "1"}, viewer: servertest.All, rights: may(true)}
 		return &holdService{&pauseService{holds: held}, &resizeService{holds: held}}
 	}
 	list := func(t *testing.T, s *holdService) []*workloadresizerv1.Hold {
@@ -181,7 +182,7 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, validate := range []bool{true, false} {
 			_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate})
-			checkError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume -A --kind pause" ends that one hold`)
+			servertest.CheckError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume -A --kind pause" ends that one hold`)
 		}
 	})
 	t.Run("how many pods are concerned, and that a restore decides", func(t *testing.T) {
@@ -216,7 +217,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("held %v", held)
 		}
 		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
-		checkError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume Deployment/web -n shop --kind restore" ends that one hold`)
+		servertest.CheckError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume Deployment/web -n shop --kind restore" ends that one hold`)
 		paused, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web})
 		if err != nil || !cmp.Equal(paused.GetOverruledBy(), restored.GetHold(), protocmp.Transform()) {
 			t.Errorf("paused %v, %v", paused, err)
@@ -251,7 +252,7 @@ func TestHoldService(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.pauseService.viewer = only("shop")
+		s.pauseService.viewer = servertest.Only("shop")
 		var seen []string
 		for _, h := range list(t, s) {
 			seen = append(seen, h.GetScope().GetNamespace()+"/"+h.GetScope().GetPod())
@@ -259,7 +260,7 @@ func TestHoldService(t *testing.T) {
 		if diff := cmp.Diff([]string{"/", "shop/", "shop/web"}, seen); diff != "" {
 			t.Error(diff)
 		}
-		s.pauseService.viewer = unknown(status.Error(codes.Unavailable, "not now"))
+		s.pauseService.viewer = servertest.Unknown(status.Error(codes.Unavailable, "not now"))
 		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
 		if status.Code(err) != codes.Unavailable {
 			t.Errorf("while it is not known who sees what: %v", err)
@@ -281,9 +282,9 @@ func TestHoldService(t *testing.T) {
 				t.Errorf("%s: %s", namespace, diff)
 			}
 		}
-		s.pauseService.viewer = only("bank")
+		s.pauseService.viewer = servertest.Only("bank")
 		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: "shop"})
-		checkError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
 	})
 	t.Run("whoever does not see a namespace learns nothing of its pods and holds", func(t *testing.T) {
 		s := service(t, "hidden")
@@ -293,7 +294,7 @@ func TestHoldService(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.pauseService.viewer, s.resizeService.viewer = only("bank"), only("bank")
+		s.pauseService.viewer, s.resizeService.viewer = servertest.Only("bank"), servertest.Only("bank")
 		for _, scope := range []*workloadresizerv1.HoldScope{
 			shop, web, {Namespace: "shop", Pod: "none"}, {Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}},
 		} {
@@ -301,7 +302,7 @@ func TestHoldService(t *testing.T) {
 			_, restored := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: scope})
 			_, resumed := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: scope})
 			for _, err := range []error{paused, restored, resumed} {
-				checkError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+				servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
 			}
 		}
 		for _, validate := range []bool{true, false} {
@@ -313,7 +314,7 @@ func TestHoldService(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		s.pauseService.viewer = all
+		s.pauseService.viewer = servertest.All
 		if left := list(t, s); len(left) > 0 {
 			t.Errorf("what is not seen goes on: %v", left)
 		}
@@ -323,9 +324,9 @@ func TestHoldService(t *testing.T) {
 		if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop}); err != nil {
 			t.Fatal(err)
 		}
-		s.pauseService.viewer = unknown(status.Error(codes.Unavailable, "not now"))
+		s.pauseService.viewer = servertest.Unknown(status.Error(codes.Unavailable, "not now"))
 		_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: everything, IncludeNested: true})
-		s.pauseService.viewer = all
+		s.pauseService.viewer = servertest.All
 		if left := list(t, s); status.Code(err) != codes.Unavailable || len(left) != 1 {
 			t.Errorf("%v, %v", left, err)
 		}
@@ -349,7 +350,7 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, validate := range []bool{true, false} {
 			_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true, ValidateOnly: validate})
-			checkError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "you may not delete restores; kind PAUSE (--kind pause) ends pauses only")
+			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "you may not delete restores; kind PAUSE (--kind pause) ends pauses only")
 		}
 		if left := list(t, s); len(left) != 2 {
 			t.Errorf("all the same, what is left is %v", left)
@@ -391,7 +392,7 @@ func TestHoldService(t *testing.T) {
 			}
 		}
 		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "a\nb", Author: "c\nd"})
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one line")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one line")
 		if named := violations(err); !cmp.Equal(named, []string{"reason", "author"}) {
 			t.Errorf("names the fields %v", named)
 		}
@@ -434,7 +435,7 @@ func TestHoldService(t *testing.T) {
 				tc.request.ValidateOnly = validate
 				_, err := s.Pause(t.Context(), tc.request)
 				t.Log(tc.name, validate)
-				checkError(t, err, tc.code, tc.reason, tc.message)
+				servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
 				if named := violations(err); (tc.code == codes.InvalidArgument) != (len(named) > 0) {
 					t.Errorf("%s names the fields %v", tc.name, named)
 				}
@@ -442,13 +443,13 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, scope := range []*workloadresizerv1.HoldScope{{Namespace: "Shop"}, {Namespace: "Shop", Pod: "web"}} {
 			_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: scope})
-			checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "is no name of a namespace")
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "is no name of a namespace")
 			if named := violations(err); !cmp.Equal(named, []string{"scope.namespace"}) {
 				t.Errorf("names the fields %v", named)
 			}
 		}
 		_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{})
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set")
 		if left := list(t, s); len(left) > 0 {
 			t.Errorf("held all the same: %v", left)
 		}
@@ -479,7 +480,7 @@ func TestHoldService(t *testing.T) {
 				return err
 			},
 		} {
-			checkError(t, try(false), codes.FailedPrecondition, "READ_ONLY", "--dry-run")
+			servertest.CheckError(t, try(false), codes.FailedPrecondition, "READ_ONLY", "--dry-run")
 			if err := try(true); err != nil {
 				t.Errorf("to validate only, %s: %v", name, err)
 			}
@@ -493,7 +494,7 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, validate := range []bool{true, false} {
 			_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
-			checkError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap default/lost: holds[0].namespace: want either a namespace or allNamespaces: true; holds[0].kind: must be")
+			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap default/lost: holds[0].namespace: want either a namespace or allNamespaces: true; holds[0].kind: must be")
 		}
 		localcluster.Eventually(t, "the problem to be listed", func() error {
 			response, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
@@ -506,7 +507,7 @@ func TestHoldService(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop})
-		checkError(t, err, codes.FailedPrecondition, "HOLDS_MISSING", "apply deploy/base")
+		servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_MISSING", "apply deploy/base")
 	})
 }
 
@@ -531,9 +532,9 @@ func violations(err error) []string {
 }
 
 func TestHoldErrors(t *testing.T) {
-	checkError(t, holdError(&hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "HOLDS_REFUSED", "rights of deploy/base")
-	checkError(t, holdError(&hold.FullError{Holds: 5001}), codes.ResourceExhausted, "TOO_MANY_HOLDS", "5001 holds")
-	checkError(t, holdError(errors.New("connection refused")), codes.Unavailable, "HOLDS_NOT_READY", "connection refused")
+	servertest.CheckError(t, holdError(&hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "HOLDS_REFUSED", "rights of deploy/base")
+	servertest.CheckError(t, holdError(&hold.FullError{Holds: 5001}), codes.ResourceExhausted, "TOO_MANY_HOLDS", "5001 holds")
+	servertest.CheckError(t, holdError(errors.New("connection refused")), codes.Unavailable, "HOLDS_NOT_READY", "connection refused")
 }
 
 func TestHoldsThatAreNotReadAreSaidEverywhere(t *testing.T) {
@@ -546,13 +547,13 @@ func TestHoldsThatAreNotReadAreSaidEverywhere(t *testing.T) {
 		return nil
 	})
 	_, err := client.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
-	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "not ready: read ConfigMap default/holds: ")
+	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "not ready: read ConfigMap default/holds: ")
 	_, err = client.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: true})
-	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
+	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
 	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop})
-	checkError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
+	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
 	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web})
-	checkError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
+	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
 	if _, body := r.get(t, "/metrics"); !strings.Contains(body, "\nworkload_resizer_holds_healthy 0\n") {
 		t.Errorf("/metrics is %q", body)
 	}

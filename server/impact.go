@@ -9,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -27,8 +28,8 @@ func (s *ratioService) impact(ctx context.Context, table *ratios.Table) (*worklo
 }
 
 // impactFor takes a slot for as long as it works.
-func impactFor(ctx context.Context, of impacts, table *ratios.Table, slots *previewSlots, viewer access.Viewer) (*workloadresizerv1.Impact, error) {
-	release, err := slots.take(ctx)
+func impactFor(ctx context.Context, of impacts, table *ratios.Table, slots *limits.Slots, viewer access.Viewer) (*workloadresizerv1.Impact, error) {
+	release, err := slots.Take(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
@@ -26,7 +27,7 @@ func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 		},
 		Vetoed: []*reconciler.Plan{vetoed("bank"), vetoed("shop")},
 	}
-	got, err := impactMessage(impact, only("shop"))
+	got, err := impactMessage(impact, servertest.Only("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +42,8 @@ func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
-	_, err = impactMessage(impact, unknown(rpcerror.New(rpcerror.IdentityNotReady, "cannot be asked")))
-	checkError(t, err, codes.Unavailable, "IDENTITY_NOT_READY", "cannot be asked")
+	_, err = impactMessage(impact, servertest.Unknown(rpcerror.New(rpcerror.IdentityNotReady, "cannot be asked")))
+	servertest.CheckError(t, err, codes.Unavailable, "IDENTITY_NOT_READY", "cannot be asked")
 }
 
 func TestAnImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
@@ -50,7 +51,7 @@ func TestAnImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
 	for n := range 300 {
 		impact.Vetoed = append(impact.Vetoed, &reconciler.Plan{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}})
 	}
-	got, err := impactMessage(impact, only("1"))
+	got, err := impactMessage(impact, servertest.Only("1"))
 	if err != nil || len(got.GetVetoed()) != 100 || got.GetVetoed()[99].GetPod() != "199" {
 		t.Errorf("%d vetoed, the last %v, %v", len(got.GetVetoed()), got.GetVetoed()[len(got.GetVetoed())-1], err)
 	}

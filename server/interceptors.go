@@ -13,6 +13,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/rules"
 )
 
 // The order is the same for unary calls and streams: metrics first, so that
@@ -25,8 +27,8 @@ type guards struct {
 	access *access.Access
 	// config tells whether there is a cluster.
 	config *Config
-	limits *limiter
-	rules  *validator
+	limits *limits.Limiter
+	rules  *rules.Checker
 	panics prometheus.Counter
 }
 
@@ -36,11 +38,11 @@ func (g *guards) unary(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterc
 		logUnary,
 		recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(g.recovered)),
 		g.access.AuthenticateUnary,
-		g.limits.paceUnary,
+		g.limits.PaceUnary,
 		g.access.AuthorizeUnary,
 		g.config.needsClusterUnary,
-		g.limits.unary,
-		g.rules.unary,
+		g.limits.Unary,
+		g.rules.Unary,
 	}
 }
 
@@ -50,11 +52,11 @@ func (g *guards) stream(metrics *grpcprom.ServerMetrics) []grpc.StreamServerInte
 		logStream,
 		recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(g.recovered)),
 		g.access.AuthenticateStream,
-		g.limits.paceStream,
+		g.limits.PaceStream,
 		g.access.AuthorizeStream,
 		g.config.needsClusterStream,
-		g.limits.stream,
-		g.rules.stream,
+		g.limits.Stream,
+		g.rules.Stream,
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *pauseService) table() (*hold.Table, error) {
 
 func (s *pauseService) ListHolds(ctx context.Context, request *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
 	view, namespace := s.viewer.View(ctx), request.GetNamespace()
-	if err := mustSee(view, namespace); err != nil {
+	if err := access.MustSee(view, namespace); err != nil {
 		return nil, err
 	}
 	table, err := s.table()

@@ -11,6 +11,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 func TestCallersOfThisMachineMayDoEverythingWithoutCredentials(t *testing.T) {
@@ -62,7 +63,7 @@ func TestCredentialsInPlaintext(t *testing.T) {
 				}
 				return
 			}
-			checkError(t, err, tc.code, tc.reason, tc.message)
+			servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
 		})
 	}
 	t.Run("health is for everybody", func(t *testing.T) {

@@ -14,19 +14,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/manifest"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-const (
-	// mostManifestContainers is how many containers are planned for one answer, on
-	// each node type anew.
-	mostManifestContainers = 20_000
-	// manifestBytes is how large an answer may be, so that callers can receive it.
-	manifestBytes = maxReceiveBytes * 3 / 4
-)
+// mostManifestContainers is how many containers are planned for one answer, on each
+// node type anew.
+const mostManifestContainers = 20_000
 
 func (s *planService) PreviewManifest(ctx context.Context, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
-	release, err := s.slots.take(ctx)
+	release, err := s.slots.Take(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +70,8 @@ func (s *planService) PreviewManifest(ctx context.Context, request *workloadresi
 				return nil, status.FromContextError(err).Err()
 			}
 			p := plan(planner.Imagine(object.Pod, nodeType, table))
-			if bytes += proto.Size(p); bytes > manifestBytes {
-				return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to an answer of more than %d MiB; name fewer node types, or send it in parts", manifestBytes>>20))
+			if bytes += proto.Size(p); bytes > limits.AnswerBytes {
+				return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to an answer of more than %d MiB; name fewer node types, or send it in parts", limits.AnswerBytes>>20))
 			}
 			out.Plans = append(out.Plans, p)
 		}

@@ -11,6 +11,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
 // serverMethods returns all methods of the server, by their full names.
@@ -33,7 +34,6 @@ func TestTablesOfMethodsNameOnlyMethodsThatThereAre(t *testing.T) {
 	served := everyMethod()
 	for table, names := range map[string][]string{
 		"withoutCluster": slices.Collect(maps.Keys(withoutCluster)),
-		"watchMethods":   slices.Collect(maps.Keys(watchMethods)),
 		"leastRole":      slices.Collect(maps.Keys(leastRole)),
 	} {
 		for _, name := range names {
@@ -48,10 +48,21 @@ func TestAStreamOfTheServerIsPreviewPlansOrAWatch(t *testing.T) {
 	for name, method := range everyMethod() {
 		ours := strings.HasPrefix(name, "/workloadresizer.v1.")
 		switch {
-		case ours && method.IsServerStream && name != workloadresizerv1.PlanService_PreviewPlans_FullMethodName && !watchMethods[name]:
-			t.Errorf("%s is in no table, so it goes on as long as it likes", name)
-		case watchMethods[name] && !method.IsServerStream:
+		case ours && method.IsServerStream && name != workloadresizerv1.PlanService_PreviewPlans_FullMethodName && !access.IsWatch(name):
+			t.Errorf("%s needs no right to watch, so it goes on as long as it likes", name)
+		case access.IsWatch(name) && !method.IsServerStream:
 			t.Errorf("%s is no stream, so it is no watch", name)
+		}
+	}
+}
+
+func TestReflectionAndChannelzCanBeSwitched(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		services := New(Config{Ratios: ratios.NewStore(), Reflection: on, Channelz: on, Metrics: prometheus.NewRegistry()}).grpc.GetServiceInfo()
+		for _, name := range []string{"grpc.reflection.v1.ServerReflection", "grpc.channelz.v1.Channelz"} {
+			if _, served := services[name]; served != on {
+				t.Errorf("switched on: %v; %s is served: %v", on, name, served)
+			}
 		}
 	}
 }

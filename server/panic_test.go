@@ -17,6 +17,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/rules"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // panicking is a service with a bug.
@@ -41,11 +44,11 @@ func (panicking) WatchResizes(_ *workloadresizerv1.WatchResizesRequest, stream g
 
 func TestAPanicIsCountedAndTellsTheCallerNothingOfOurInsides(t *testing.T) {
 	metrics := grpcprom.NewServerMetrics()
-	g := &guards{config: &Config{Reconciler: new(reconciler.Reconciler)}, access: access.New(access.Config{Local: true}), limits: newLimiter(DefaultLimits), rules: newValidator(), panics: newPanics()}
+	g := &guards{config: &Config{Reconciler: new(reconciler.Reconciler)}, access: access.New(access.Config{Local: true}), limits: limits.New(limits.Default), rules: rules.New(), panics: newPanics()}
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...), grpc.ChainStreamInterceptor(g.stream(metrics)...))
 	workloadresizerv1.RegisterPlanServiceServer(server, panicking{})
 	workloadresizerv1.RegisterResizeServiceServer(server, panicking{})
-	conn := dial(t, serve(t, server))
+	conn := servertest.Dial(t, servertest.Serve(t, server))
 
 	client := workloadresizerv1.NewPlanServiceClient(conn)
 	_, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web"})
@@ -75,10 +78,10 @@ func (brokenReviews) Create(context.Context, *authenticationv1.TokenReview, meta
 func TestAPanicThatFindsOutWhoCallsIsOneOfTheCall(t *testing.T) {
 	metrics := grpcprom.NewServerMetrics()
 	identity := access.New(access.Config{Tokens: brokenReviews{}, Audiences: []string{audience}})
-	g := &guards{config: &Config{}, access: identity, limits: newLimiter(DefaultLimits), rules: newValidator(), panics: newPanics()}
+	g := &guards{config: &Config{}, access: identity, limits: limits.New(limits.Default), rules: rules.New(), panics: newPanics()}
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...))
 	workloadresizerv1.RegisterPlanServiceServer(server, panicking{})
-	client := workloadresizerv1.NewPlanServiceClient(dial(t, serve(t, server)))
+	client := workloadresizerv1.NewPlanServiceClient(servertest.Dial(t, servertest.Serve(t, server)))
 	_, err := client.PreviewPod(bearing(t.Context(), "x"), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web"})
 	checkPanic(t, err)
 	if got := testutil.ToFloat64(g.panics); got != 1 {
@@ -88,7 +91,7 @@ func TestAPanicThatFindsOutWhoCallsIsOneOfTheCall(t *testing.T) {
 
 func checkPanic(t *testing.T, err error) {
 	t.Helper()
-	checkError(t, err, codes.Internal, "INTERNAL", "its log says why")
+	servertest.CheckError(t, err, codes.Internal, "INTERNAL", "its log says why")
 	if strings.Contains(status.Convert(err).String(), "secret") {
 		t.Errorf("the caller is told %v", err)
 	}

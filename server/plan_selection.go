@@ -30,7 +30,7 @@ func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View)
 	of := reconciler.Selection{
 		Namespace: request.GetNamespace(), Pod: request.GetPod(), Node: request.GetNode(), NodeType: request.GetNodeType(), Sees: view.Sees,
 	}
-	if err := mustSee(view, of.Namespace); err != nil {
+	if err := access.MustSee(view, of.Namespace); err != nil {
 		return of, err
 	}
 	if w := request.GetWorkload(); w != nil {

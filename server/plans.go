@@ -12,7 +12,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+const (
+	// previewSendWithin is how long a stream of plans waits for a caller that does not
+	// read: as long as people look at a page of it.
+	previewSendWithin = time.Minute
+	// previewTime is how long a stream of plans may take at most.
+	previewTime = 10 * time.Minute
 )
 
 type planService struct {
@@ -23,12 +32,12 @@ type planService struct {
 	// planner plans what is not in the cluster; the error is that it cannot yet.
 	planner func() (*reconciler.Planner, error)
 	viewer  access.Viewer
-	slots   *previewSlots
+	slots   *limits.Slots
 	now     func() time.Time
 }
 
 func (s *planService) PreviewPod(ctx context.Context, request *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
-	if err := mustSee(s.viewer.View(ctx), request.GetNamespace()); err != nil {
+	if err := access.MustSee(s.viewer.View(ctx), request.GetNamespace()); err != nil {
 		return nil, err
 	}
 	options, err := s.options(request)
@@ -43,7 +52,7 @@ func (s *planService) PreviewPod(ctx context.Context, request *workloadresizerv1
 }
 
 func (s *planService) PreviewPlans(request *workloadresizerv1.PreviewPlansRequest, stream grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error {
-	release, err := s.slots.take(stream.Context())
+	release, err := s.slots.Take(stream.Context())
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -58,7 +59,7 @@ func manyPods(nodes int) ([]corev1.Pod, []corev1.Node) {
 func BenchmarkPreviewPlans(b *testing.B) {
 	const nodes, pods = 5000, 100_000
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	quiet()
+	servertest.Quiet()
 	r := startOn(b, frozenMany(b, nodes), setup{})
 	client := workloadresizerv1.NewPlanServiceClient(r.conn)
 	localcluster.Eventually(b, "the loop to have looked at every pod", func() error {
@@ -109,13 +110,13 @@ func cpuTime(b *testing.B) time.Duration {
 // frozenMany keeps nothing of the pods but what is served.
 func frozenMany(b *testing.B, nodes int) *rest.Config {
 	pods, all := manyPods(nodes)
-	return frozen(b, pods, all)
+	return servertest.Frozen(b, pods, all)
 }
 
 // unread counts the pods, of so many, that the loop has not looked at.
 func (r *running) unread(b *testing.B, pods int) int {
 	b.Helper()
-	families, err := r.metrics.Gather()
+	families, err := r.Metrics.Gather()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,47 +15,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/testing/protocmp"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
-
-// shopPods is a cluster of a node of each type, both without room for more, and of
-// pods that run there.
-func shopPods() ([]corev1.Pod, []corev1.Node) {
-	list := func(cpu, memory string) corev1.ResourceList {
-		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
-	}
-	node := func(name, nodeType string) corev1.Node {
-		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}}}
-		n.Status.Allocatable = list("3", "8Gi")
-		return n
-	}
-	yes := true
-	pod := func(namespace, name, node, app string) corev1.Pod {
-		return corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, Name: name, UID: types.UID(namespace + name), ResourceVersion: "1",
-				Labels: map[string]string{"app": app, "pod-template-hash": "1"}, OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: app + "-1", Controller: &yes}},
-			},
-			Spec:   corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{Requests: list("1", "1Gi"), Limits: list("2", "1Gi")}}}},
-			Status: corev1.PodStatus{Phase: corev1.PodRunning, QOSClass: corev1.PodQOSBurstable},
-		}
-	}
-	bare := pod("shop", "bare", "b", "bare")
-	bare.OwnerReferences = nil
-	return []corev1.Pod{pod("shop", "web-x", "a", "web"), pod("shop", "web-y", "b", "web"), pod("bank", "db", "b", "db"), bare}, []corev1.Node{node("a", "n2d"), node("b", "n4")}
-}
 
 func startShop(t *testing.T, of setup) *running {
 	t.Helper()
-	pods, nodes := shopPods()
-	return startOn(t, frozen(t, pods, nodes), of)
+	pods, nodes := servertest.ShopPods()
+	return startOn(t, servertest.Frozen(t, pods, nodes), of)
 }
 
 // previews receives a whole stream.
@@ -170,7 +139,7 @@ func TestWhatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
 				request = &workloadresizerv1.PreviewPlansRequest{WhatIf: tc.what}
 			}
 			_, err := previews(client.PreviewPlans(t.Context(), request))
-			checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want.message)
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want.message)
 			if got := fieldsOf(err); got != tc.want.fields {
 				t.Errorf("blames %q, want %q", got, tc.want.fields)
 			}
@@ -178,7 +147,7 @@ func TestWhatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
 				return
 			}
 			_, err = client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y", WhatIf: tc.what})
-			checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want.message)
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want.message)
 		})
 	}
 }
@@ -216,7 +185,7 @@ func (s *sent) Send(m *workloadresizerv1.PreviewPlansResponse) error {
 func TestALongStreamTellsAboutEverySecondHowFarItIs(t *testing.T) {
 	r := startShop(t, setup{})
 	at := time.Unix(0, 0)
-	service := &planService{ratios: r.store, reconciler: r.loop, viewer: all}
+	service := &planService{ratios: r.Store, reconciler: r.Loop, viewer: servertest.All}
 	service.now = func() time.Time {
 		at = at.Add(600 * time.Millisecond) // As long as each plan takes.
 		return at
@@ -240,7 +209,7 @@ func TestALongStreamTellsAboutEverySecondHowFarItIs(t *testing.T) {
 }
 
 func TestACallerSeesOnlyWhatHeMay(t *testing.T) {
-	client := workloadresizerv1.NewPlanServiceClient(startShop(t, setup{viewer: only("bank")}).conn)
+	client := workloadresizerv1.NewPlanServiceClient(startShop(t, setup{viewer: servertest.Only("bank")}).conn)
 	all, err := previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{}))
 	if got := podsOf(all); err != nil || got != "bank/db=800m" {
 		t.Errorf("sees %q, %v", got, err)
@@ -256,11 +225,11 @@ func TestACallerSeesOnlyWhatHeMay(t *testing.T) {
 		t.Errorf("summary of pods that are all seen %v, %v", got, err)
 	}
 	_, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "shop"}))
-	checkError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+	servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
 	// Whether the pod is there is not told either.
 	for _, pod := range []string{"web-x", "none"} {
 		_, err = client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: pod})
-		checkError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
 	}
 	if got, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "bank", Pod: "db"}); err != nil || got.GetPlan().GetPod() != "db" {
 		t.Errorf("%v, %v", got, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -28,7 +29,7 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) 
 	}
 	set := ratios.Ratio{CPUPerf: 2, MemoryPerf: 3, Provenance: ratios.Provenance{Source: override.Source}}
 	limited := set
-	limited.ExpireTime = written.Add(time.Hour)
+	limited.ExpireTime = servertest.Written.Add(time.Hour)
 	for _, tc := range []struct {
 		name string
 		// shown is the override in the table, stored that in the ConfigMap.
@@ -58,15 +59,15 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) 
 			if tc.shown != nil {
 				shown.Ratios[tc.nodeType] = *tc.shown
 			}
-			store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: shown}), ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
+			store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: shown}), ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 			go func() { _ = store.Run(t.Context()) }()
 			localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
 			clock := testingclock.NewFakeClock(limited.ExpireTime)
-			s := &ratioService{store: store, overrides: override.New(client, "default", name, override.WithClock(clock)), viewer: all, feed: newRatioFeed(store, true)}
+			s := &ratioService{store: store, overrides: override.New(client, "default", name, override.WithClock(clock)), viewer: servertest.All, feed: newRatioFeed(store, true)}
 
 			response, err := s.UpdateRatio(access.NewContext(t.Context(), access.Caller{Local: true}), cpu(tc.nodeType, 1.5))
 			if tc.memory == 0 {
-				checkError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
+				servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
 				return
 			}
 			if err != nil {
@@ -79,13 +80,13 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) 
 		})
 	}
 	t.Run("what is lacking is said of its request", func(t *testing.T) {
-		store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: &ratios.Layer{}}), ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
+		store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: &ratios.Layer{}}), ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 		go func() { _ = store.Run(t.Context()) }()
 		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
-		s := &ratioService{store: store, overrides: override.New(client, "default", name), viewer: all, feed: newRatioFeed(store, true)}
+		s := &ratioService{store: store, overrides: override.New(client, "default", name), viewer: servertest.All, feed: newRatioFeed(store, true)}
 		lacking := cpu("c4", 1.5)
 		lacking.AllowMissing = true
 		_, err := s.BatchUpdateRatios(t.Context(), &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), lacking}})
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].ratio.memory_perf must be set: nothing is known of this node type")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].ratio.memory_perf must be set: nothing is known of this node type")
 	})
 }

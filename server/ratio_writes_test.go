@@ -24,6 +24,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -77,14 +78,14 @@ func TestRatioWrites(t *testing.T) {
 		t.Helper()
 		n++
 		name := fmt.Sprintf("overrides-%d", n)
-		configMap(t, client, name)
-		overrides := override.New(client, holdsNamespace, name, opts...)
-		source := ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()})
+		servertest.ConfigMap(t, client, name)
+		overrides := override.New(client, servertest.Namespace, name, opts...)
+		source := ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()})
 		store := ratios.NewStore(overrides, source)
-		run(t, store.Run)
+		servertest.Run(t, store.Run)
 		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
 		local := access.NewContext(t.Context(), access.Caller{Local: true})
-		return &ratioServer{&ratioService{store: store, overrides: overrides, impacts: impactOf("n4"), viewer: all, feed: newRatioFeed(store, true)}, source, local}
+		return &ratioServer{&ratioService{store: store, overrides: overrides, impacts: impactOf("n4"), viewer: servertest.All, feed: newRatioFeed(store, true)}, source, local}
 	}
 
 	t.Run("an override is in force when the answer comes, until it is deleted", func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestRatioWrites(t *testing.T) {
 		}
 		request.Ratio.NodeType = "n4@Intel@6"
 		_, err := s.UpdateRatio(s.ctx, request)
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one that a node can have")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one that a node can have")
 	})
 	t.Run("an etag is good for one change", func(t *testing.T) {
 		s := service(t)
@@ -146,22 +147,22 @@ func TestRatioWrites(t *testing.T) {
 		present := s.must(t, request).GetRatio().GetEtag()
 		request.Ratio.CpuPerf = 3
 		_, err := s.UpdateRatio(s.ctx, request)
-		checkError(t, err, codes.Aborted, "ETAG_MISMATCH", `node type "n4" was changed since`)
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", `node type "n4" was changed since`)
 		info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo)
 		if info.GetMetadata()["etag"] != present || info.GetMetadata()["nodeType"] != "n4" {
 			t.Errorf("the present etag is %s, told %v", present, info)
 		}
 		_, err = s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: request.Ratio.Etag})
-		checkError(t, err, codes.Aborted, "ETAG_MISMATCH", "")
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", "")
 	})
 	t.Run("a node type that no source names has to be allowed, and be complete", func(t *testing.T) {
 		s := service(t)
 		request := cpu("c3", 2)
 		_, err := s.UpdateRatio(s.ctx, request)
-		checkError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
+		servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
 		request.AllowMissing = true
 		_, err = s.UpdateRatio(s.ctx, request)
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "ratio.memory_perf must be set")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "ratio.memory_perf must be set")
 		request.Ratio.MemoryPerf = 3
 		s.must(t, request)
 		if r := s.get("c3"); r.GetCpuFactor() != 0.5 || r.GetMemoryPerf() != 3 {
@@ -176,10 +177,10 @@ func TestRatioWrites(t *testing.T) {
 		s := service(t)
 		batch := &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), cpu("c3", 3)}, Author: "ann"}
 		_, err := s.BatchUpdateRatios(s.ctx, batch)
-		checkError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3"`)
+		servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3"`)
 		batch.Requests[1] = cpu("n2d", 0)
 		_, err = s.BatchUpdateRatios(s.ctx, batch)
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].update_mask must name what to change")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].update_mask must name what to change")
 		if r := s.get("n4"); r.GetCpuPerf() != 1.25 {
 			t.Errorf("in force: %v", r)
 		}
@@ -199,7 +200,7 @@ func TestRatioWrites(t *testing.T) {
 			{[]*workloadresizerv1.UpdateRatioRequest{{Ratio: cpu("n4", 1).Ratio, Author: "ann"}}, "requests[0] must not have validate_only, reason or author"},
 		} {
 			_, err := s.BatchUpdateRatios(s.ctx, &workloadresizerv1.BatchUpdateRatiosRequest{Requests: bad.requests})
-			checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", bad.want)
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", bad.want)
 		}
 	})
 	t.Run("what would be is told, and nothing written", func(t *testing.T) {
@@ -230,7 +231,7 @@ func TestRatioWrites(t *testing.T) {
 	t.Run("the baseline stays while nobody else names it", func(t *testing.T) {
 		s := service(t)
 		s.must(t, &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1, MemoryPerf: 1}, AllowMissing: true})
-		other := layer()
+		other := servertest.Layer()
 		other.Baseline = "c3"
 		s.source.Set(ratios.Update{Layer: other})
 		localcluster.Eventually(t, "the baseline", func() error {
@@ -240,9 +241,9 @@ func TestRatioWrites(t *testing.T) {
 			return nil
 		})
 		_, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "c3"})
-		checkError(t, err, codes.FailedPrecondition, "BASELINE_IN_USE", `the baseline node type "c3" has no ratio`)
+		servertest.CheckError(t, err, codes.FailedPrecondition, "BASELINE_IN_USE", `the baseline node type "c3" has no ratio`)
 		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{})
-		checkError(t, err, codes.FailedPrecondition, "BASELINE_IN_USE", `the baseline node type "c3" has no ratio`)
+		servertest.CheckError(t, err, codes.FailedPrecondition, "BASELINE_IN_USE", `the baseline node type "c3" has no ratio`)
 		if s.get("c3") == nil {
 			t.Error("it is gone")
 		}
@@ -250,7 +251,7 @@ func TestRatioWrites(t *testing.T) {
 	t.Run("there must be an override to delete, unless that is allowed", func(t *testing.T) {
 		s := service(t)
 		_, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4"})
-		checkError(t, err, codes.NotFound, "NO_OVERRIDE", `node type "n4" has no override`)
+		servertest.CheckError(t, err, codes.NotFound, "NO_OVERRIDE", `node type "n4" has no override`)
 		response, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", AllowMissing: true})
 		if err != nil || response.GetChange() != nil || response.GetRatio().GetCpuPerf() != 1.25 {
 			t.Errorf("deleted: %v, %v", response, err)
@@ -293,15 +294,15 @@ func TestRatioWrites(t *testing.T) {
 			}
 		}
 		_, err := s.ListRatioChanges(s.ctx, &workloadresizerv1.ListRatioChangesRequest{PageToken: "2"})
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token must be the next_page_token")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token must be the next_page_token")
 
 		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 4})
-		checkError(t, err, codes.Aborted, "ETAG_MISMATCH", "the newest change is 5")
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", "the newest change is 5")
 		if info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo); info.GetMetadata()["newestChange"] != "5" {
 			t.Errorf("told %v", info)
 		}
 		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 6})
-		checkError(t, err, codes.OutOfRange, "CHANGE_NOT_KEPT", "there was no change 6")
+		servertest.CheckError(t, err, codes.OutOfRange, "CHANGE_NOT_KEPT", "there was no change 6")
 		response, err := s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 5, Reason: "worse"})
 		if c := response.GetChange(); err != nil || c.GetNumber() != 6 || c.GetRollbackTo() != 2 || c.GetReason() != "worse" {
 			t.Errorf("rolled back: %v, %v", response, err)
@@ -328,7 +329,7 @@ func TestRatioWrites(t *testing.T) {
 		s := service(t, override.ReadOnly())
 		request := cpu("n4", 2)
 		_, err := s.UpdateRatio(s.ctx, request)
-		checkError(t, err, codes.FailedPrecondition, "READ_ONLY", "--dry-run")
+		servertest.CheckError(t, err, codes.FailedPrecondition, "READ_ONLY", "--dry-run")
 		request.ValidateOnly = true
 		if checked, err := s.UpdateRatio(s.ctx, request); err != nil || checked.GetRatio().GetCpuPerf() != 2 {
 			t.Errorf("what it would write: %v, %v", checked, err)
@@ -340,7 +341,7 @@ func TestRatioWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := s.UpdateRatio(s.ctx, cpu("n4", 2))
-		checkError(t, err, codes.FailedPrecondition, "OVERRIDES_MISSING", "apply deploy/base")
+		servertest.CheckError(t, err, codes.FailedPrecondition, "OVERRIDES_MISSING", "apply deploy/base")
 	})
 }
 
@@ -357,7 +358,7 @@ func TestAServerWithoutOverridesSaysSo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkError(t, call(), codes.FailedPrecondition, "OVERRIDES_DISABLED", "--ratio-sources=override,configmap")
+			servertest.CheckError(t, call(), codes.FailedPrecondition, "OVERRIDES_DISABLED", "--ratio-sources=override,configmap")
 		})
 	}
 }
@@ -405,12 +406,12 @@ func TestWhatAnUpdateChanges(t *testing.T) {
 }
 
 func TestWhatPeopleSayOfAChangeIsOneLine(t *testing.T) {
-	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
+	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	s := &ratioService{store: store}
 	_, err := s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "a\nb", Author: strings.Repeat("a", 129)}, nil, nil)
-	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line of text without control characters; author is 129 bytes long, may be 128")
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line of text without control characters; author is 129 bytes long, may be 128")
 	_, err = s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "\ufffe"}, nil, nil)
-	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason has U+FFFE, which is no character")
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason has U+FFFE, which is no character")
 }
 
 func TestErrorsOfTheStoreOfOverrides(t *testing.T) {
@@ -426,7 +427,7 @@ func TestErrorsOfTheStoreOfOverrides(t *testing.T) {
 		{&override.FieldError{NodeType: "n4", Field: "memPerf", Problem: "must be set"}, codes.InvalidArgument, "INVALID_ARGUMENT", "ratio.memory_perf must be set"},
 		{fmt.Errorf("no connection"), codes.Unavailable, "OVERRIDES_NOT_READY", "no connection"},
 	} {
-		checkError(t, overrideError(tc.err), tc.code, tc.reason, tc.message)
+		servertest.CheckError(t, overrideError(tc.err), tc.code, tc.reason, tc.message)
 	}
 	if err := overrideError(fmt.Errorf("read: %w", context.DeadlineExceeded)); status.Code(err) != codes.DeadlineExceeded {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -22,7 +23,7 @@ type ratioService struct {
 	watches *watches
 	// slots are for what changes would mean. They are not those of previews: who
 	// may only look must not keep others from changing something.
-	slots *previewSlots
+	slots *limits.Slots
 }
 
 // table returns the table in force, or the error that there is none.

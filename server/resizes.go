@@ -10,7 +10,9 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -23,13 +25,8 @@ type resizeService struct {
 	replica    replica
 }
 
-const (
-	// defaultPage is how many resizes a page has at most where the request does
-	// not say.
-	defaultPage = 500
-	// pageBytes is how large a page is at most, so that callers can receive it.
-	pageBytes = maxReceiveBytes * 3 / 4
-)
+// defaultPage is how many resizes a page has at most where the request does not say.
+const defaultPage = 500
 
 func (s *resizeService) ListResizes(ctx context.Context, request *workloadresizerv1.ListResizesRequest) (*workloadresizerv1.ListResizesResponse, error) {
 	size := int(request.GetPageSize())
@@ -47,7 +44,7 @@ func (s *resizeService) ListResizes(ctx context.Context, request *workloadresize
 			return nil, rpcerror.BadField("page_token", "cannot be: "+err.Error())
 		}
 	}
-	if err := mustSee(view, query.Namespace); err != nil {
+	if err := access.MustSee(view, query.Namespace); err != nil {
 		return nil, err
 	}
 	resizes, err := s.reconciler.Resizes(ctx, query)
@@ -68,7 +65,7 @@ func (s *resizeService) ListResizes(ctx context.Context, request *workloadresize
 		}
 		m := resizeMessage(r)
 		bytes += proto.Size(m)
-		if len(response.GetResizes()) == size || bytes > pageBytes && len(response.GetResizes()) > 0 {
+		if len(response.GetResizes()) == size || bytes > limits.AnswerBytes && len(response.GetResizes()) > 0 {
 			response.NextPageToken = pageToken(last)
 			break
 		}
@@ -79,7 +76,7 @@ func (s *resizeService) ListResizes(ctx context.Context, request *workloadresize
 
 func (s *resizeService) GetResize(ctx context.Context, request *workloadresizerv1.GetResizeRequest) (*workloadresizerv1.GetResizeResponse, error) {
 	name := types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()}
-	if err := mustSee(s.viewer.View(ctx), name.Namespace); err != nil {
+	if err := access.MustSee(s.viewer.View(ctx), name.Namespace); err != nil {
 		return nil, err
 	}
 	r, err := s.reconciler.ResizeOfPod(name)

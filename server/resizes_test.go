@@ -22,6 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
@@ -58,9 +59,9 @@ func TestResizes(t *testing.T) {
 	s.prepare(t)
 	var leader *running
 	leader, s.leader = startReplica(t, config, false, nil)
-	s.source = leader.source
+	s.source = leader.Source
 	_, s.other = startReplica(t, config, true, nil)
-	_, s.limited = startReplica(t, config, true, allBut("bank"))
+	_, s.limited = startReplica(t, config, true, servertest.AllBut("bank"))
 
 	t.Run("all replicas tell the same of each pod", s.same)
 	t.Run("pages go on at another replica", s.pages)
@@ -76,7 +77,7 @@ func (s *resizeSuite) prepare(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	configMap(t, s.client, holdsName)
+	servertest.ConfigMap(t, s.client, servertest.HoldsName)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{nodetype.LabelGCPMachineFamily: "n4"}}}
 	node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("32"), "memory": resource.MustParse("64Gi"), "pods": resource.MustParse("100")}
 	node.Status.Capacity = node.Status.Allocatable
@@ -222,7 +223,7 @@ func (s *resizeSuite) hides(t *testing.T) {
 	}
 	_, watched := stream.Recv()
 	for _, err := range []error{listed, got, watched} {
-		checkError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "bank"`)
+		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "bank"`)
 	}
 }
 
@@ -231,17 +232,17 @@ func (s *resizeSuite) refuses(t *testing.T) {
 		_, err := s.other.GetResize(t.Context(), &workloadresizerv1.GetResizeRequest{Namespace: namespace, Pod: pod})
 		return err
 	}
-	checkError(t, get("shop", "bare"), codes.NotFound, "NOT_RESIZED", `pod "bare" in namespace "shop" was not sized`)
-	checkError(t, get("shop", "none"), codes.NotFound, "POD_NOT_FOUND", "none")
-	checkError(t, get("", "bare"), codes.InvalidArgument, "INVALID_ARGUMENT", "namespace must be set")
-	checkError(t, get("shop", ""), codes.InvalidArgument, "INVALID_ARGUMENT", "pod must be set")
+	servertest.CheckError(t, get("shop", "bare"), codes.NotFound, "NOT_RESIZED", `pod "bare" in namespace "shop" was not sized`)
+	servertest.CheckError(t, get("shop", "none"), codes.NotFound, "POD_NOT_FOUND", "none")
+	servertest.CheckError(t, get("", "bare"), codes.InvalidArgument, "INVALID_ARGUMENT", "namespace must be set")
+	servertest.CheckError(t, get("shop", ""), codes.InvalidArgument, "INVALID_ARGUMENT", "pod must be set")
 	for field, request := range map[string]*workloadresizerv1.ListResizesRequest{
 		"label_selector": {LabelSelector: "app in"},
 		"page_token":     {PageToken: "bank/ledger"},
 		"page_size":      {PageSize: 5001},
 	} {
 		_, err := s.other.ListResizes(t.Context(), request)
-		checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", field)
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", field)
 	}
 }
 
@@ -273,7 +274,7 @@ func (s *resizeSuite) watch(t *testing.T) {
 		t.Error(diff)
 	}
 	begin := time.Now()
-	faster := layer()
+	faster := servertest.Layer()
 	faster.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
 	s.source.Set(ratios.Update{Layer: faster})
 	until("MODIFIED shop/web n4 PENDING from 1 to 500m, has 800m")

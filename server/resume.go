@@ -22,7 +22,7 @@ func (s *pauseService) Resume(ctx context.Context, request *workloadresizerv1.Re
 		return nil, err
 	}
 	view := s.viewer.View(ctx)
-	if err := mustSee(view, scope.Namespace); err != nil {
+	if err := access.MustSee(view, scope.Namespace); err != nil {
 		return nil, err
 	}
 	release := s.store.Release

@@ -1,39 +1,31 @@
 package server
 
 import (
-	"context"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
-
-// The ConfigMap with the holds of a test's server.
-const holdsNamespace, holdsName = "default", "holds"
 
 // setup is what a test's server is made of; each field has a default.
 type setup struct {
 	// cluster is where the API server is; by default nowhere, so that it never
 	// answers.
 	cluster *rest.Config
-	// ratios are the first state of their source; by default layer().
+	// ratios are the first state of their source; by default servertest.Layer().
 	ratios ratios.Update
 	// viewer tells what callers see; by default it is the server's Access.
 	viewer access.Viewer
@@ -47,46 +39,21 @@ type setup struct {
 
 // running is a server with a reconciler, whose ratios are in the test's hands.
 type running struct {
+	*servertest.Parts
 	server *Server
-	loop   *reconciler.Reconciler
-	source *ratiotest.Memory
-	store  *ratios.Store
 	// conn is in plaintext, by a caller of this machine.
 	conn *grpc.ClientConn
 	http string
-	// metrics are those of the loop.
-	metrics *prometheus.Registry
 }
 
 // start starts a server that ends with the test, and returns when the ratios, or
 // why there are none, are known.
 func start(t testing.TB, of setup) *running {
 	t.Helper()
-	if of.cluster == nil {
-		of.cluster = &rest.Config{Host: "https://127.0.0.1:1"}
-	}
-	if of.ratios.Layer == nil && of.ratios.Err == nil {
-		of.ratios.Layer = layer()
-	}
-	client := kubernetes.NewForConfigOrDie(of.cluster)
-	r := &running{source: ratiotest.NewMemory("configmap", of.ratios), metrics: prometheus.NewRegistry()}
-	r.store = ratios.NewStore(r.source)
-	holds := hold.New(client, holdsNamespace, holdsName)
-	looping := reconciler.Config{
-		Client: client, Dynamic: dynamic.NewForConfigOrDie(of.cluster), Writer: client, Asker: client,
-		Ratios: r.store, Holds: holds, Planner: reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds},
-		Events: reconciler.NoEvents(), Metrics: r.metrics, Workers: 1,
-	}
-	if of.loop != nil {
-		of.loop(&looping)
-	}
-	var err error
-	if r.loop, err = reconciler.New(looping); err != nil {
-		t.Fatal(err)
-	}
+	r := &running{Parts: servertest.New(t, servertest.Setup{Cluster: of.cluster, Ratios: of.ratios, Loop: of.loop})}
 	config := Config{
-		Replica: "me", Version: "v1", Ratios: r.store, Reconciler: r.loop, Holds: holds,
-		Limits: DefaultLimits, Reflection: true, GRPC: listen(t), HTTP: listen(t), Metrics: prometheus.NewRegistry(),
+		Replica: "me", Version: "v1", Ratios: r.Store, Reconciler: r.Loop, Holds: r.Holds,
+		Limits: limits.Default, Reflection: true, GRPC: servertest.Listen(t), HTTP: servertest.Listen(t), Metrics: prometheus.NewRegistry(),
 	}
 	if of.server != nil {
 		of.server(&config)
@@ -100,64 +67,8 @@ func start(t testing.TB, of setup) *running {
 	if of.askEvery > 0 {
 		r.server.watches.askEvery, r.server.watches.bookmarkEvery = of.askEvery, of.askEvery
 	}
-	r.conn, r.http = dial(t, config.GRPC), "http://"+config.HTTP.Addr().String()
-	inForce := r.store.Watch()
-	run(t, r.store.Run, holds.Run, r.loop.Run, r.server.Run)
-	<-inForce
-	return r
-}
-
-// run runs parts of a test until it ends; none may fail.
-func run(t testing.TB, parts ...func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, len(parts))
-	for _, part := range parts {
-		go func() { done <- part(ctx) }()
-	}
-	t.Cleanup(func() {
-		cancel()
-		for range parts {
-			if err := <-done; err != nil {
-				t.Errorf("ended with %v", err)
-			}
-		}
-	})
-}
-
-// serve serves what the test has made itself, until it ends.
-func serve(t testing.TB, server *grpc.Server) net.Listener {
-	t.Helper()
-	listener := listen(t)
-	run(t, func(context.Context) error { return server.Serve(listener) })
-	t.Cleanup(server.Stop) // It comes before the end of run.
-	return listener
-}
-
-func listen(t testing.TB) net.Listener {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-// dial connects in plaintext, until the test ends.
-func dial(t testing.TB, to net.Listener, opts ...grpc.DialOption) *grpc.ClientConn {
-	t.Helper()
-	conn, err := grpc.NewClient(to.Addr().String(), append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn
-}
-
-// known waits until pods and nodes are.
-func (r *running) known(t testing.TB) *running {
-	t.Helper()
-	localcluster.Eventually(t, "the caches", r.loop.Ready)
+	r.conn, r.http = servertest.Dial(t, config.GRPC), "http://"+config.HTTP.Addr().String()
+	r.Run(t, r.server.Run)
 	return r
 }
 
@@ -175,10 +86,23 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// configMap makes an empty one.
-func configMap(t testing.TB, client kubernetes.Interface, name string) {
+// startOn starts a server of a frozen cluster, and returns when it is known.
+func startOn(t testing.TB, cluster *rest.Config, of setup) *running {
 	t.Helper()
-	if _, err := client.CoreV1().ConfigMaps(holdsNamespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+	of.cluster, of.loop = cluster, servertest.DryRun
+	r := start(t, of)
+	r.Known(t)
+	return r
+}
+
+// measuring starts a server that keeps samples of nodes with these labels.
+func measuring(t testing.TB, m *servertest.Measured, nodes map[string]map[string]string) workloadresizerv1.BenchmarkServiceClient {
+	t.Helper()
+	var all []corev1.Node
+	for name, labels := range nodes {
+		all = append(all, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
 	}
+	r := start(t, setup{cluster: servertest.Frozen(t, nil, all), server: func(c *Config) { c.Benchmarks = m }})
+	r.Known(t)
+	return workloadresizerv1.NewBenchmarkServiceClient(r.conn)
 }

@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 func TestACallEndsAlthoughNothingIsRead(t *testing.T) {
@@ -25,7 +27,7 @@ func TestACallEndsAlthoughNothingIsRead(t *testing.T) {
 			s := &sending{}
 			began := time.Now()
 			err := s.run(ctx, 10*time.Second, func() error { return s.note(blocked(ctx)) })
-			checkError(t, err, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing was read for 10s")
+			servertest.CheckError(t, err, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing was read for 10s")
 			if took := time.Since(began); took < 10*time.Second || took > 13*time.Second {
 				t.Errorf("it took %v", took)
 			}

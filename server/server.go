@@ -17,11 +17,11 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/rules"
 )
 
 const (
-	// maxReceiveBytes is how large a request may be.
-	maxReceiveBytes = 4 << 20
 	// maxHeaderBytes is how large a request's metadata may be, which is read
 	// before it is known who calls. A token has a few KiB.
 	maxHeaderBytes = 64 << 10
@@ -45,7 +45,7 @@ type Server struct {
 
 	ratioFeed *ratioFeed
 	watches   *watches
-	previews  *previewSlots
+	previews  *limits.Slots
 	// ending tells that the server was asked to end.
 	ending atomic.Bool
 }
@@ -66,7 +66,7 @@ func newServer(config Config, viewer access.Viewer) *Server {
 		transport = credentials.NewTLS(config.TLS)
 	}
 	metrics := grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram())
-	guards := &guards{access: config.Access, config: &config, limits: newLimiter(config.Limits), rules: newValidator(), panics: newPanics()}
+	guards := &guards{access: config.Access, config: &config, limits: limits.New(config.Limits), rules: rules.New(), panics: newPanics()}
 	config.Metrics.MustRegister(metrics, guards.panics, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios))
 	if config.Certificate != nil {
 		config.Metrics.MustRegister(newExpiryCollector(config.Certificate))
@@ -81,8 +81,8 @@ func newServer(config Config, viewer access.Viewer) *Server {
 			grpc.ChainUnaryInterceptor(guards.unary(metrics)...),
 			grpc.ChainStreamInterceptor(guards.stream(metrics)...),
 			grpc.NumStreamWorkers(streamWorkers),
-			grpc.MaxRecvMsgSize(maxReceiveBytes),
-			grpc.MaxConcurrentStreams(config.Limits.streams()),
+			grpc.MaxRecvMsgSize(limits.MessageBytes),
+			grpc.MaxConcurrentStreams(config.Limits.Streams()),
 			grpc.MaxHeaderListSize(maxHeaderBytes),
 			grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 			grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 30 * time.Minute, MaxConnectionAgeGrace: time.Minute, MaxConnectionIdle: time.Hour}),
@@ -90,7 +90,7 @@ func newServer(config Config, viewer access.Viewer) *Server {
 		health:    health.NewServer(),
 		ratioFeed: newRatioFeed(config.Ratios, config.Overrides != nil),
 		watches:   newWatches(),
-		previews:  newPreviewSlots(config.Limits.Previews),
+		previews:  limits.NewSlots(config.Limits.Previews),
 	}
 	s.register(viewer)
 	metrics.InitializeMetrics(s.grpc)

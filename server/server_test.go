@@ -17,12 +17,13 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 var written = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
 func layer() *ratios.Layer {
-	from := ratios.Provenance{Source: "configmap", UpdateTime: written, Author: "kubectl"}
+	from := ratios.Provenance{Source: "configmap", UpdateTime: servertest.Written, Author: "kubectl"}
 	return &ratios.Layer{
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1, Provenance: from}, "n4": {CPUPerf: 1.25, MemoryPerf: 1, Provenance: from}},
@@ -52,11 +53,11 @@ func TestListRatios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from := &workloadresizerv1.Provenance{Source: "configmap", UpdateTime: timestamppb.New(written), Author: "kubectl"}
+	from := &workloadresizerv1.Provenance{Source: "configmap", UpdateTime: timestamppb.New(servertest.Written), Author: "kubectl"}
 	want := &workloadresizerv1.ListRatiosResponse{
 		BaselineNodeType: "n2d",
 		Bounds:           &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Min: "50m", Max: "16"}, Memory: &workloadresizerv1.QuantityRange{Min: "64Mi"}},
-		Revision:         r.store.Table().Revision,
+		Revision:         r.Store.Table().Revision,
 		Ratios: []*workloadresizerv1.Ratio{
 			{NodeType: "n2d", CpuPerf: 1, MemoryPerf: 1, CpuFactor: 1, MemoryFactor: 1, Baseline: true, Provenance: from,
 				Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: 1, MemoryPerf: 1, Provenance: from}}},
@@ -72,8 +73,8 @@ func TestListRatios(t *testing.T) {
 		t.Error("the source has no last good time")
 	}
 
-	changes := r.store.Watch()
-	r.source.Set(ratios.Update{Err: errors.New("min 2 > max 1")})
+	changes := r.Store.Watch()
+	r.Source.Set(ratios.Update{Err: errors.New("min 2 > max 1")})
 	<-changes
 	bad, err := client.ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
 	if err != nil {
@@ -85,7 +86,7 @@ func TestListRatios(t *testing.T) {
 }
 
 func TestListRatiosTellsTheRules(t *testing.T) {
-	l := layer()
+	l := servertest.Layer()
 	l.Rules = []ratios.Rule{{
 		Name:     "overrides[0] (critical)",
 		Match:    ratios.Match{ComputeClass: "Performance"},
@@ -117,23 +118,23 @@ func TestGetRatio(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.GetRatio().GetNodeType() != "n4" || got.GetRatio().GetCpuFactor() != 0.8 || got.GetRevision() != r.store.Table().Revision {
+	if got.GetRatio().GetNodeType() != "n4" || got.GetRatio().GetCpuFactor() != 0.8 || got.GetRevision() != r.Store.Table().Revision {
 		t.Errorf("got %v", got)
 	}
 	_, err = client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "c3"})
-	checkError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
+	servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
 	_, err = client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{})
-	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "node_type must be set")
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "node_type must be set")
 }
 
 func TestWhatIsMissingIsSaidEverywhere(t *testing.T) {
 	r := start(t, setup{ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
 	_, err := workloadresizerv1.NewRatioServiceClient(r.conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
-	checkError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
+	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
 	_, err = workloadresizerv1.NewRatioServiceClient(r.conn).GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "n4"})
-	checkError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
+	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
 	_, err = workloadresizerv1.NewPlanServiceClient(r.conn).PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "a", Pod: "b"})
-	checkError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
+	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
 	if code, body := r.get(t, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "ConfigMap a/b does not exist") {
 		t.Errorf("/readyz is %d %q", code, body)
 	}
@@ -144,17 +145,17 @@ func TestWhatIsMissingIsSaidEverywhere(t *testing.T) {
 		t.Errorf("/metrics is %d %q", code, body)
 	}
 
-	changes := r.store.Watch()
-	r.source.Set(ratios.Update{Layer: layer()})
+	changes := r.Store.Watch()
+	r.Source.Set(ratios.Update{Layer: servertest.Layer()})
 	<-changes
 	_, err = workloadresizerv1.NewPlanServiceClient(r.conn).PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "a", Pod: "b"})
-	checkError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
+	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
 	stream, err := workloadresizerv1.NewPlanServiceClient(r.conn).PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = stream.Recv()
-	checkError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
+	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
 
 	health, err := healthv1.NewHealthClient(r.conn).Check(t.Context(), &healthv1.HealthCheckRequest{})
 	if err != nil || health.GetStatus() != healthv1.HealthCheckResponse_NOT_SERVING {

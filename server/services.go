@@ -9,13 +9,14 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
 // register makes the services, each of what it needs, for callers that see what
 // the viewer says.
 func (s *Server) register(viewer access.Viewer) {
 	config := &s.config
-	ratios := &ratioService{store: config.Ratios, overrides: config.Overrides, viewer: viewer, feed: s.ratioFeed, watches: s.watches, slots: newPreviewSlots(config.Limits.Previews)}
+	ratios := &ratioService{store: config.Ratios, overrides: config.Overrides, viewer: viewer, feed: s.ratioFeed, watches: s.watches, slots: limits.NewSlots(config.Limits.Previews)}
 	workloadresizerv1.RegisterRatioServiceServer(s.grpc, ratios)
 	workloadresizerv1.RegisterPlanServiceServer(s.grpc, &planService{ratios: config.Ratios, reconciler: config.Reconciler, planner: config.planner, viewer: viewer, slots: s.previews, now: time.Now})
 	if r := config.Reconciler; r != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // needsCluster names the methods of ours that a server without a cluster refuses,
@@ -44,21 +46,21 @@ var needsCluster = map[string]bool{
 }
 
 func TestOnlyWhatNeedsNoClusterIsAnsweredWithoutOne(t *testing.T) {
-	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
-	listener := listen(t)
+	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
+	listener := servertest.Listen(t)
 	s := New(Config{
-		Ratios: store, Planner: &reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds}, Limits: DefaultLimits,
+		Ratios: store, Planner: &reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds}, Limits: limits.Default,
 		Reflection: true, Channelz: true, Metrics: prometheus.NewRegistry(), GRPC: listener,
 	})
-	conn := dial(t, listener)
+	conn := servertest.Dial(t, listener)
 	known := store.Watch()
-	run(t, store.Run, s.Run)
+	servertest.Run(t, store.Run, s.Run)
 	<-known
 	for method, info := range serverMethods(s) {
 		switch err := call(t.Context(), conn, method, info.IsServerStream); {
 		case needsCluster[method]:
-			checkError(t, err, codes.FailedPrecondition, "STANDALONE", method)
-		case reasonOf(err) == "STANDALONE" || reasonOf(err) == "INTERNAL":
+			servertest.CheckError(t, err, codes.FailedPrecondition, "STANDALONE", method)
+		case reasonOf(err) == "STANDALONE" || servertest.ReasonOf(err) == "INTERNAL":
 			t.Errorf("%s: %v", method, err)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -54,7 +55,7 @@ func TestTheStatusSaysWhatIsMissing(t *testing.T) {
 
 func TestAKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
 	cluster := localcluster.ForTest(t, "").Config()
-	configMap(t, kubernetes.NewForConfigOrDie(cluster), holdsName)
+	servertest.ConfigMap(t, kubernetes.NewForConfigOrDie(cluster), servertest.HoldsName)
 	r := start(t, setup{cluster: cluster, loop: func(c *reconciler.Config) {
 		nobody := rest.CopyConfig(cluster)
 		nobody.Impersonate.UserName = "nobody"
@@ -79,7 +80,7 @@ func TestTheStatusOfTheOnlyReplica(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.GetReplica() != "me" || got.GetVersion() != "v1" || !got.GetLeading() || got.GetLeader().GetIdentity() != "me" || got.GetRatioRevision() != r.store.Table().Revision {
+	if got.GetReplica() != "me" || got.GetVersion() != "v1" || !got.GetLeading() || got.GetLeader().GetIdentity() != "me" || got.GetRatioRevision() != r.Store.Table().Revision {
 		t.Errorf("%v", got)
 	}
 }
@@ -94,7 +95,7 @@ func TestADryRunLeadsNobody(t *testing.T) {
 		if got.GetLeading() == dry || got.GetDryRun() != dry {
 			t.Errorf("with --dry-run=%v it says %v", dry, got)
 		}
-		families, err := r.metrics.Gather()
+		families, err := r.Metrics.Gather()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,14 +124,14 @@ func TestTheLeaderIsThatOfTheElection(t *testing.T) {
 		want       *workloadresizerv1.Leader
 		leaderless bool
 	}{
-		{"another replica", elected{&leader.Leader{Identity: "she", Acquired: written, Renewed: written.Add(time.Minute)}}, false,
-			&workloadresizerv1.Leader{Identity: "she", AcquireTime: translate.Timestamp(written), RenewTime: translate.Timestamp(written.Add(time.Minute))}, false},
+		{"another replica", elected{&leader.Leader{Identity: "she", Acquired: servertest.Written, Renewed: servertest.Written.Add(time.Minute)}}, false,
+			&workloadresizerv1.Leader{Identity: "she", AcquireTime: translate.Timestamp(servertest.Written), RenewTime: translate.Timestamp(servertest.Written.Add(time.Minute))}, false},
 		{"nobody", elected{}, false, nil, true},
-		{"without an election this one", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: translate.Timestamp(written)}, false},
+		{"without an election this one", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: translate.Timestamp(servertest.Written)}, false},
 		{"a dry run has none", nil, false, nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := &replica{name: "me", started: written, election: tc.election}
+			r := &replica{name: "me", started: servertest.Written, election: tc.election}
 			if diff := cmp.Diff(tc.want, r.leader(tc.leading), protocmp.Transform()); diff != "" {
 				t.Error(diff)
 			}
@@ -144,12 +145,12 @@ func TestTheLeaderIsThatOfTheElection(t *testing.T) {
 func TestWhatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
 	cluster := localcluster.ForTest(t, "").Config()
 	client := kubernetes.NewForConfigOrDie(cluster)
-	overrides := override.New(client, holdsNamespace, "overrides")
+	overrides := override.New(client, servertest.Namespace, "overrides")
 	r := start(t, setup{cluster: cluster, server: func(c *Config) {
 		c.Overrides = overrides
-		c.Ratios = ratios.NewStore(overrides, ratiotest.NewMemory("configmap", ratios.Update{Layer: layer()}))
+		c.Ratios = ratios.NewStore(overrides, ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	}})
-	run(t, r.server.config.Ratios.Run)
+	servertest.Run(t, r.server.config.Ratios.Run)
 	said := func() (all []string) {
 		t.Helper()
 		status, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
@@ -175,8 +176,8 @@ func TestWhatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
 	if err != nil || !list.GetSources()[0].GetHealthy() || list.GetSources()[0].GetMessage() != noOverrides || list.GetSources()[1].GetMessage() != "" {
 		t.Errorf("sources %v, %v", list.GetSources(), err)
 	}
-	configMap(t, client, "overrides")
-	configMap(t, client, holdsName)
+	servertest.ConfigMap(t, client, "overrides")
+	servertest.ConfigMap(t, client, servertest.HoldsName)
 	localcluster.Eventually(t, "no problems", func() error {
 		for _, line := range said() {
 			if strings.Contains(line, "cannot be stored") {

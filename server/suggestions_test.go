@@ -16,15 +16,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // published is what benchmarks of three node types come to against n2d.
 func published() *benchmark.View {
-	v := &benchmark.View{Settings: byDefault(), Baseline: "n2d", Time: written}
+	v := &benchmark.View{Settings: servertest.DefaultSettings(), Baseline: "n2d", Time: servertest.Written}
 	v.Estimates = []estimate.Estimate{
 		{NodeType: "c3", Baseline: "n2d", Holds: []estimate.Hold{{Code: estimate.TooFewBenchmarks, Message: "0 benchmarks, 2 are needed"}}, Samples: 1, Machines: 1},
 		{
-			NodeType: "n4", Baseline: "n2d", Ratio: 22207.0 / 20482, Low: 1.07, High: 1.1, Samples: 5, Machines: 4, Oldest: written, Newest: written.Add(time.Hour),
+			NodeType: "n4", Baseline: "n2d", Ratio: 22207.0 / 20482, Low: 1.07, High: 1.1, Samples: 5, Machines: 4, Oldest: servertest.Written, Newest: servertest.Written.Add(time.Hour),
 			Parts: []estimate.Part{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
 			Models: []estimate.Model{
 				{CPUModel: "Intel-6-207", Ratio: 1.08, Machines: 4},
@@ -44,14 +45,14 @@ func halved() *ratios.Layer {
 
 func suggesting(t *testing.T, v *benchmark.View, of setup) workloadresizerv1.BenchmarkServiceClient {
 	t.Helper()
-	of.server = func(c *Config) { c.Benchmarks = &measured{view: v} }
+	of.server = func(c *Config) { c.Benchmarks = &servertest.Measured{Known: v} }
 	return workloadresizerv1.NewBenchmarkServiceClient(startShop(t, of).conn)
 }
 
 func TestListSuggestions(t *testing.T) {
 	v := published()
-	moving := pace.State{Baseline: "n2d", Ratio: 1.02, Judged: written, Confirmed: 2, Direction: 1, Moving: true, Changed: written.Add(-time.Hour)}
-	v.Progress = map[string]benchmark.Progress{"n4": {State: moving, Target: 22207.0 / 20482, Next: written.Add(time.Hour)}}
+	moving := pace.State{Baseline: "n2d", Ratio: 1.02, Judged: servertest.Written, Confirmed: 2, Direction: 1, Moving: true, Changed: servertest.Written.Add(-time.Hour)}
+	v.Progress = map[string]benchmark.Progress{"n4": {State: moving, Target: 22207.0 / 20482, Next: servertest.Written.Add(time.Hour)}}
 	r := suggesting(t, v, setup{ratios: ratios.Update{Layer: halved()}})
 	got, err := r.ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{})
 	if err != nil {
@@ -67,10 +68,10 @@ func TestListSuggestions(t *testing.T) {
 				Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: 0.625, MemoryPerf: 2, Provenance: &workloadresizerv1.Provenance{}}}},
 			Parts:   []*workloadresizerv1.SuggestionPart{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
 			Models:  []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-207", Ratio: 1.08, Machines: 4}},
-			Samples: 5, Machines: 4, OldestTime: timestamppb.New(written), NewestTime: timestamppb.New(written.Add(time.Hour)), Mode: observe,
+			Samples: 5, Machines: 4, OldestTime: timestamppb.New(servertest.Written), NewestTime: timestamppb.New(servertest.Written.Add(time.Hour)), Mode: observe,
 			Progress: &workloadresizerv1.SuggestionProgress{
 				Ratio: 1.02, Target: 22207.0 / 20482, ConfirmedWindows: 2, NeededWindows: 2,
-				ChangeTime: timestamppb.New(written.Add(-time.Hour)), NextTime: timestamppb.New(written.Add(time.Hour)),
+				ChangeTime: timestamppb.New(servertest.Written.Add(-time.Hour)), NextTime: timestamppb.New(servertest.Written.Add(time.Hour)),
 			},
 		},
 		// The machines have the memory performance of n4 until then.
@@ -99,7 +100,7 @@ func TestWhatItWouldMeanToAcceptASuggestion(t *testing.T) {
 		Total: group("", 2, "246m"), NodeTypes: []*workloadresizerv1.ImpactGroup{group("n4", 2, "246m")},
 		Namespaces: []*workloadresizerv1.ImpactGroup{group("shop", 1, "123m")}, HiddenNamespaces: 1,
 	}
-	client := suggesting(t, published(), setup{viewer: only("shop")})
+	client := suggesting(t, published(), setup{viewer: servertest.Only("shop")})
 	if diff := cmp.Diff(want, get(client, "n4").GetImpact(), protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
@@ -112,20 +113,20 @@ func TestWhatItWouldMeanToAcceptASuggestion(t *testing.T) {
 }
 
 func TestWhyThereIsNoSuggestion(t *testing.T) {
-	unread, unbased := &measured{unread: errors.New("samples-3 is not read")}, &measured{view: &benchmark.View{}}
+	unread, unbased := &servertest.Measured{Unread: errors.New("samples-3 is not read")}, &servertest.Measured{Known: &benchmark.View{}}
 	for _, tc := range []struct {
 		name            string
 		of              setup
-		measured        *measured
+		measured        *servertest.Measured
 		code            codes.Code
 		reason, message string
 		listed          bool
 	}{
 		{"the source is not used", setup{}, nil, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "benchmark", false},
 		{"it is not read yet", setup{}, unread, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3", false},
-		{"there is no table", setup{ratios: ratios.Update{Err: errors.New("bad text")}}, &measured{view: published()}, codes.Unavailable, "RATIOS_NOT_READY", "bad text", false},
+		{"there is no table", setup{ratios: ratios.Update{Err: errors.New("bad text")}}, &servertest.Measured{Known: published()}, codes.Unavailable, "RATIOS_NOT_READY", "bad text", false},
 		{"there is no baseline", setup{}, unbased, codes.Unavailable, "RATIOS_NOT_READY", "no baseline", false},
-		{"pods are not read yet", setup{}, &measured{view: published()}, codes.Unavailable, "CACHE_NOT_READY", "not read yet", true},
+		{"pods are not read yet", setup{}, &servertest.Measured{Known: published()}, codes.Unavailable, "CACHE_NOT_READY", "not read yet", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.measured != nil {
@@ -133,33 +134,33 @@ func TestWhyThereIsNoSuggestion(t *testing.T) {
 			}
 			client := workloadresizerv1.NewBenchmarkServiceClient(start(t, tc.of).conn)
 			_, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
-			checkError(t, err, tc.code, tc.reason, tc.message)
+			servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
 			_, err = client.ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{})
 			if tc.listed && err != nil {
 				t.Errorf("the list needs no pods: %v", err)
 			}
 			if !tc.listed {
-				checkError(t, err, tc.code, tc.reason, tc.message)
+				servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
 			}
 		})
 	}
 	client := suggesting(t, published(), setup{})
 	for nodeType, message := range map[string]string{"x9": `no benchmark tells anything of node type "x9"`, "n2d": "is the baseline"} {
 		_, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
-		checkError(t, err, codes.NotFound, "NO_SUGGESTION", message)
+		servertest.CheckError(t, err, codes.NotFound, "NO_SUGGESTION", message)
 	}
 }
 
 func TestASuggestionTakesASlotOfPreviews(t *testing.T) {
 	v := published()
-	r := startShop(t, setup{server: func(c *Config) { c.Benchmarks, c.Limits.Previews = &measured{view: v}, 1 }})
+	r := startShop(t, setup{server: func(c *Config) { c.Benchmarks, c.Limits.Previews = &servertest.Measured{Known: v}, 1 }})
 	client := workloadresizerv1.NewBenchmarkServiceClient(r.conn)
-	release, err := r.server.previews.take(t.Context())
+	release, err := r.server.previews.Take(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
-	checkError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "--max-previews")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "--max-previews")
 	release()
 	for range 2 {
 		if _, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"}); err != nil {
@@ -171,7 +172,7 @@ func TestASuggestionTakesASlotOfPreviews(t *testing.T) {
 // testAccept sets what is suggested, of a node type that is there, of one that is
 // not, and of one CPU model.
 func testAccept(t *testing.T, r *ratioServer) {
-	s := &benchmarkService{benchmarks: &measured{view: published()}, ratios: r.ratioService}
+	s := &benchmarkService{benchmarks: &servertest.Measured{Known: published()}, ratios: r.ratioService}
 	suggestion := func(nodeType string) *workloadresizerv1.Suggestion {
 		t.Helper()
 		got, err := s.GetSuggestion(r.ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
@@ -194,7 +195,7 @@ func testAccept(t *testing.T, r *ratioServer) {
 		}
 		request.Ratio.CpuPerf++
 		_, err := r.UpdateRatio(r.ctx, request)
-		checkError(t, err, codes.Aborted, "ETAG_MISMATCH", fmt.Sprintf("node type %q was changed", nodeType))
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", fmt.Sprintf("node type %q was changed", nodeType))
 		if again := suggestion(nodeType); again.GetEtag() == m.GetEtag() || again.GetCurrent().GetCpuPerf() != m.GetCpuPerf() {
 			t.Errorf("%s: then suggested %v", nodeType, again)
 		}

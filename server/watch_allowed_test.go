@@ -21,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // yes allows everything, within the time of a test.
@@ -40,7 +41,7 @@ func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 					State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}},
 				}})
 				f := &resizeFeed{Feed: feed.New[reconciler.Resized](feedCapacity), ready: func() error { return nil }}
-				service := &resizeService{holds: holds{viewer: all}, feed: f, watches: newWatches()}
+				service := &resizeService{holds: holds{viewer: servertest.All}, feed: f, watches: newWatches()}
 				info := &grpc.StreamServerInfo{FullMethod: workloadresizerv1.ResizeService_WatchResizes_FullMethodName}
 				allowed := access.New(access.Config{Rights: yes{}})
 				ended := make(chan error, 1)
@@ -57,7 +58,7 @@ func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 						f.Update(feed.Change[reconciler.Resized]{Key: "a", Item: &reconciler.Resized{}})
 						continue
 					case err := <-ended:
-						checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID", "the client certificate has expired")
+						servertest.CheckError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID", "the client certificate has expired")
 					}
 					break
 				}

@@ -10,6 +10,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // ratioEvent is what counts of a message here.
@@ -49,13 +50,13 @@ func TestWatchRatios(t *testing.T) {
 	r := start(t, setup{})
 	stream := r.watchRatios(t, "")
 	// set changes the ratios, and returns the revision of what comes of it.
-	changes := r.store.Watch()
+	changes := r.Store.Watch()
 	set := func(change func(*ratios.Layer)) string {
-		l := layer()
+		l := servertest.Layer()
 		change(l)
-		r.source.Set(ratios.Update{Layer: l})
+		r.Source.Set(ratios.Update{Layer: l})
 		<-changes
-		return r.store.Table().Revision
+		return r.Store.Table().Revision
 	}
 	expect := func(what string, stream grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse], want ...ratioEvent) string {
 		t.Helper()
@@ -66,7 +67,7 @@ func TestWatchRatios(t *testing.T) {
 		return token
 	}
 
-	first := r.store.Table().Revision
+	first := r.Store.Table().Revision
 	begun := expect("the present state", stream, ratioEvent{"ADDED", "n2d", 1, first}, ratioEvent{"ADDED", "n4", 0.8, first}, ratioEvent{"BOOKMARK", "", 0, first})
 	second := set(func(l *ratios.Layer) { l.Ratios["c3"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1} })
 	expect("another node type", stream, ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
@@ -82,15 +83,15 @@ func TestWatchRatios(t *testing.T) {
 
 	other := start(t, setup{})
 	_, err := other.watchRatios(t, last).Recv()
-	checkError(t, err, codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
+	servertest.CheckError(t, err, codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
 	_, err = other.watchRatios(t, "mine").Recv()
-	checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
 }
 
 func TestWithoutRatiosThereIsNothingToWatch(t *testing.T) {
 	r := start(t, setup{ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
 	_, err := r.watchRatios(t, "").Recv()
-	checkError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
+	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
 }
 
 func TestResizesAreNotKnownBeforePodsAre(t *testing.T) {
@@ -104,6 +105,6 @@ func TestResizesAreNotKnownBeforePodsAre(t *testing.T) {
 	_, listed := client.ListResizes(t.Context(), &workloadresizerv1.ListResizesRequest{})
 	_, got := client.GetResize(t.Context(), &workloadresizerv1.GetResizeRequest{Namespace: "a", Pod: "b"})
 	for _, err := range []error{watched, listed, got} {
-		checkError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
+		servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/feed"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
@@ -37,7 +38,7 @@ const viewFor = time.Minute
 func (s *resizeService) WatchResizes(request *workloadresizerv1.WatchResizesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchResizesResponse]) error {
 	ctx, namespace := stream.Context(), request.GetNamespace()
 	view, seen := s.viewer.View(ctx), time.Now()
-	if err := mustSee(view, namespace); err != nil {
+	if err := access.MustSee(view, namespace); err != nil {
 		return err
 	}
 	if err := s.feed.ready(); err != nil {
@@ -53,7 +54,7 @@ func (s *resizeService) WatchResizes(request *workloadresizerv1.WatchResizesRequ
 		}
 		if time.Since(seen) > viewFor {
 			view, seen = s.viewer.View(ctx), time.Now()
-			if err := mustSee(view, namespace); err != nil {
+			if err := access.MustSee(view, namespace); err != nil {
 				return nil, err
 			}
 		}

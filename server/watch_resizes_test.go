@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // revocable is a viewer whose callers see everything until it is true. A view never
@@ -24,9 +25,9 @@ type revocable struct{ atomic.Bool }
 
 func (r *revocable) View(context.Context) access.View {
 	if r.Load() {
-		return only()
+		return servertest.Only()
 	}
-	return all
+	return servertest.All
 }
 
 // resizeStream is a stream whose messages are counted by their kind.
@@ -70,7 +71,7 @@ func TestARightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 		viewer.Store(true)
 		time.Sleep(viewFor + time.Second)
 		happen(2, 1)
-		checkError(t, <-ended, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", "shop")
+		servertest.CheckError(t, <-ended, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", "shop")
 		cancel()
 		if err := <-ended; status.Code(err) != codes.Canceled {
 			t.Errorf("ended with %v", err)

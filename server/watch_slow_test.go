@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -47,18 +48,18 @@ func outboxes() int {
 
 func TestAWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}}}}))
-	service := &ratioService{store: store, viewer: all, feed: newRatioFeed(store, false), watches: newWatches()}
+	service := &ratioService{store: store, viewer: servertest.All, feed: newRatioFeed(store, false), watches: newWatches()}
 	service.watches.sendWithin = 3 * time.Second
 	changes := store.Watch()
-	run(t, store.Run)
+	servertest.Run(t, store.Run)
 	<-changes
 	server := grpc.NewServer()
 	workloadresizerv1.RegisterRatioServiceServer(server, service)
-	listener := serve(t, server)
+	listener := servertest.Serve(t, server)
 
 	watch := func(token string) *ratioStream {
 		t.Helper()
-		conn := dial(t, listener, grpc.WithStaticStreamWindowSize(1<<16))
+		conn := servertest.Dial(t, listener, grpc.WithStaticStreamWindowSize(1<<16))
 		stream, err := workloadresizerv1.NewRatioServiceClient(conn).WatchRatios(t.Context(), &workloadresizerv1.WatchRatiosRequest{ResumeToken: token})
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +105,7 @@ func TestAWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 	for err == nil {
 		err = slow.read()
 	}
-	checkError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "nothing was read for 3s")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "nothing was read for 3s")
 	t.Logf("cut off after %v of %d events", slow.count, events)
 	resumed := watch(slow.token)
 	for resumed.count = slow.count; resumed.count < fast.count; {
@@ -123,7 +124,7 @@ func TestAWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 		for err = nil; err == nil; {
 			err = s.read()
 		}
-		checkError(t, err, codes.Unavailable, "SHUTTING_DOWN", "the server ends")
+		servertest.CheckError(t, err, codes.Unavailable, "SHUTTING_DOWN", "the server ends")
 	}
 	localcluster.Eventually(t, "all goroutines to end", func() error {
 		if n := outboxes(); n != 0 {

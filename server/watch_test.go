@@ -14,6 +14,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // told is a message of a watch of numbers.
@@ -142,7 +143,7 @@ func TestAQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
 			t.Fatalf("%d bookmarks in 40 seconds", bookmarks)
 		}
 		s.stop(t)
-		checkError(t, follow(t, s.Feed, first.token).end(), codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
+		servertest.CheckError(t, follow(t, s.Feed, first.token).end(), codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
 		resumed := follow(t, s.Feed, last.token)
 		resumed.expect(t, time.Second, "bookmark")
 		resumed.stop(t)
@@ -153,7 +154,7 @@ func (s *watching) end() error { return <-s.ended }
 
 func TestATokenThatIsNoneIsABadField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		checkError(t, follow(t, numbers(), "none").end(), codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
+		servertest.CheckError(t, follow(t, numbers(), "none").end(), codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
 	})
 }
 
@@ -161,7 +162,7 @@ func TestACallerThatDoesNotReadIsCutOffAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		s := follow(t, numbers(10, 20), "")
-		checkError(t, s.end(), codes.ResourceExhausted, "WATCH_TOO_SLOW", "nothing was read for 10s")
+		servertest.CheckError(t, s.end(), codes.ResourceExhausted, "WATCH_TOO_SLOW", "nothing was read for 10s")
 		if took := time.Since(begin); took != sendWithin {
 			t.Errorf("after %v", took)
 		}
@@ -183,7 +184,7 @@ func TestACallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
 			case last = <-s.sent:
 				got = append(got, last.what)
 			case err = <-s.ended:
-				checkError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "more slowly than they come")
+				servertest.CheckError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "more slowly than they come")
 			}
 		}
 		resumed := follow(t, s.Feed, last.token)
@@ -209,7 +210,7 @@ func TestTheEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot(t *testing.T) {
 		begin := time.Now()
 		for _, s := range []*watching{unread, quiet} {
 			close(s.watches.ending)
-			checkError(t, s.end(), codes.Unavailable, "SHUTTING_DOWN", "the server ends")
+			servertest.CheckError(t, s.end(), codes.Unavailable, "SHUTTING_DOWN", "the server ends")
 		}
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("after %v", took)

@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
-	"github.com/workload-resizer/workload-resizer/server"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
 // options are the flags of serve.
@@ -42,7 +42,7 @@ type options struct {
 	httpAddress       string
 	pprofAddress      string
 	tracing           tracingOptions
-	limits            server.Limits
+	limits            limits.Limits
 	reflection        bool
 	channelz          bool
 	workers           int
@@ -81,7 +81,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default 127.0.0.1:8080, in a cluster :8080)")
 	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of profiles of the process, for those with the right to debug; without TLS it must be on loopback; empty is none")
 	o.tracing.addTo(flags)
-	o.limits = server.DefaultLimits
+	o.limits = limits.Default
 	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "calls of the API per second and caller, on average; 0 is no limit")
 	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "calls of the API per caller in one go")
 	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that are worked on at once, of all callers, and half as many of one; 0 is no limit")

@@ -19,6 +19,14 @@ type Caller struct {
 	Local bool
 }
 
+// String returns the name, "(local)" for a caller of this machine without one.
+func (c Caller) String() string {
+	if c.Local {
+		return "(local)"
+	}
+	return c.Name
+}
+
 // identity is a caller with what their rights are remembered by.
 type identity struct {
 	Caller

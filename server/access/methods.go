@@ -2,6 +2,7 @@ package access
 
 import (
 	"maps"
+	"slices"
 
 	channelzv1 "google.golang.org/grpc/channelz/grpc_channelz_v1"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
@@ -97,6 +98,11 @@ var methods = map[string]Method{
 
 // Exempt tells whether anybody may call the method, without credentials too.
 func Exempt(method string) bool { return methods[method].Exempt }
+
+// IsWatch tells whether the method goes on until the caller ends it.
+func IsWatch(method string) bool {
+	return slices.ContainsFunc(methods[method].Rights, func(r Right) bool { return r.Verb == "watch" })
+}
 
 // Methods returns what each method of the server needs, by its full name, e.g.
 // "/workloadresizer.v1.PlanService/PreviewPod".

@@ -20,11 +20,5 @@ func record(ctx context.Context, id *identity) {
 	}
 }
 
-// String returns the caller's name, "(local)" for a caller of this machine
-// without one, "" if nobody is known.
-func (r *Record) String() string {
-	if r.id.Local {
-		return "(local)"
-	}
-	return r.id.Name
-}
+// String returns the caller's name as Caller.String does, "" if nobody is known.
+func (r *Record) String() string { return r.id.Caller.String() }

@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
 // Config is what a server without a cluster is made of.
@@ -43,7 +44,7 @@ func newServer(store *ratios.Store, config Config) *server.Server {
 	if config.Metrics == nil {
 		config.Metrics = prometheus.NewRegistry()
 	}
-	return server.New(server.Config{Ratios: store, Planner: planner, Limits: server.DefaultLimits, Reflection: true, Metrics: config.Metrics, GRPC: config.GRPC, HTTP: config.HTTP})
+	return server.New(server.Config{Ratios: store, Planner: planner, Limits: limits.Default, Reflection: true, Metrics: config.Metrics, GRPC: config.GRPC, HTTP: config.HTTP})
 }
 
 // run runs both until ctx is done or one of them ends.

@@ -1,17 +1,21 @@
-package server
+package limits
 
 import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// previewSlots bound what is planned for callers at once: streams of plans and
+// previewPause is how long to wait before a preview is tried again.
+const previewPause = 2 * time.Second
+
+// Slots bound what is planned for callers at once: streams of plans and
 // manifests, or what changes of ratios would mean. A nil one has no limit.
-type previewSlots struct {
+type Slots struct {
 	// most is how many there are, perCaller how many one caller may have of
 	// them, so that nobody keeps all others out.
 	most, perCaller int
@@ -21,17 +25,17 @@ type previewSlots struct {
 	inAll int
 }
 
-// newPreviewSlots returns so many slots; 0 is no limit.
-func newPreviewSlots(most int) *previewSlots {
+// NewSlots returns so many slots; 0 is no limit.
+func NewSlots(most int) *Slots {
 	if most == 0 {
 		return nil
 	}
-	return &previewSlots{most: most, perCaller: (most + 1) / 2, taken: map[string]int{}}
+	return &Slots{most: most, perCaller: (most + 1) / 2, taken: map[string]int{}}
 }
 
-// take takes a slot, or says that there is none. It is to be called once the
+// Take takes a slot, or says that there is none. It is to be called once the
 // caller is known to be allowed what it asks for.
-func (s *previewSlots) take(ctx context.Context) (release func(), err error) {
+func (s *Slots) Take(ctx context.Context) (release func(), err error) {
 	if s == nil {
 		return func() {}, nil
 	}

@@ -1,6 +1,7 @@
-package server
+package rules_test
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -12,10 +13,20 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/rules"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
+// check is what becomes of a request.
+func check(c *rules.Checker, request proto.Message) error {
+	_, err := c.Unary(context.Background(), request, nil, func(context.Context, any) (any, error) { return nil, nil })
+	return err
+}
+
+var shop = &workloadresizerv1.HoldScope{Namespace: "shop"}
+
 func TestRequestsAreHeldAgainstTheRulesOfTheAPI(t *testing.T) {
-	v := newValidator()
+	v := rules.New()
 	long := strings.Repeat("x", 300)
 	for _, tc := range []struct {
 		name    string
@@ -57,24 +68,24 @@ func TestRequestsAreHeldAgainstTheRulesOfTheAPI(t *testing.T) {
 		{"a reason that is too long", &workloadresizerv1.PauseRequest{Scope: shop, Reason: strings.Repeat("a", 513)}, "reason must be at most 512 bytes"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := v.check(tc.request)
+			err := check(v, tc.request)
 			if tc.want == "" {
 				if err != nil {
 					t.Errorf("got %v", err)
 				}
 				return
 			}
-			checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want)
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want)
 		})
 	}
 }
 
 func BenchmarkValidate(b *testing.B) {
-	v := newValidator()
+	v := rules.New()
 	request := &workloadresizerv1.GetRatioRequest{NodeType: "n4"}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := v.check(request); err != nil {
+		if err := check(v, request); err != nil {
 			b.Fatal(err)
 		}
 	}

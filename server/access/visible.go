@@ -1,15 +1,14 @@
-package server
+package access
 
 import (
 	"fmt"
 
-	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// mustSee is the error of a caller that names a namespace it may not see; empty
+// MustSee is the error of a caller that names a namespace it may not see; empty
 // names none.
-func mustSee(view access.View, namespace string) error {
+func MustSee(view View, namespace string) error {
 	if namespace == "" {
 		return nil
 	}

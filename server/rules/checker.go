@@ -1,4 +1,4 @@
-package server
+package rules
 
 import (
 	"context"
@@ -16,17 +16,17 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// validator holds requests against the rules that the API itself states.
-type validator struct{ rules protovalidate.Validator }
+// Checker holds requests against the rules that the API itself states.
+type Checker struct{ rules protovalidate.Validator }
 
-// newValidator compiles the rules of all requests, so that no call has to.
-func newValidator() *validator {
+// New compiles the rules of all requests, so that no call has to.
+func New() *Checker {
 	rules, err := protovalidate.New(protovalidate.WithMessageDescriptors(requests()...))
 	if err != nil {
 		// The rules are part of the program.
-		panic(fmt.Sprintf("server: rules of the API: %v", err))
+		panic(fmt.Sprintf("server/rules: %v", err))
 	}
-	return &validator{rules}
+	return &Checker{rules}
 }
 
 // requests are the request messages of all services.
@@ -48,37 +48,39 @@ func requests() []protoreflect.MessageDescriptor {
 	return all
 }
 
-func (v *validator) unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if err := v.check(request); err != nil {
+// Unary refuses requests that break a rule.
+func (c *Checker) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if err := c.check(request); err != nil {
 		return nil, err
 	}
 	return handler(ctx, request)
 }
 
-func (v *validator) stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	return handler(service, &validatedStream{stream, v})
+// Stream ends streams with a message that breaks a rule.
+func (c *Checker) Stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return handler(service, &checkedStream{stream, c})
 }
 
-// validatedStream checks each message as it is received.
-type validatedStream struct {
+// checkedStream checks each message as it is received.
+type checkedStream struct {
 	grpc.ServerStream
-	validator *validator
+	checker *Checker
 }
 
 // RecvMsg implements grpc.ServerStream.
-func (s *validatedStream) RecvMsg(message any) error {
+func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.ServerStream.RecvMsg(message); err != nil {
 		return err
 	}
-	return s.validator.check(message)
+	return s.checker.check(message)
 }
 
-func (v *validator) check(request any) error {
+func (c *Checker) check(request any) error {
 	message, ok := request.(proto.Message)
 	if !ok {
 		return nil // No service of ours takes anything else.
 	}
-	err := v.rules.Validate(message)
+	err := c.rules.Validate(message)
 	var invalid *protovalidate.ValidationError
 	switch {
 	case err == nil:

@@ -1,0 +1,132 @@
+package limits
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"k8s.io/utils/lru"
+
+	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+)
+
+const (
+	// unaryTime is how long a unary call may take at most.
+	unaryTime = 30 * time.Second
+	// rememberedCallers bounds what is remembered of callers: those of a cluster
+	// with 10,000 node agents.
+	rememberedCallers = 16384
+)
+
+// callerKey is whose calls count together; the node is empty unless the caller is
+// bound to one.
+type callerKey struct{ name, node string }
+
+// Limiter enforces Limits, but for previews: those count where they begin.
+type Limiter struct {
+	limits Limits
+
+	mu sync.Mutex
+	// callers are the limits of callers' rates, by callerKey.
+	callers *lru.Cache
+	watches map[string]int
+}
+
+// New returns a Limiter that remembers nobody yet.
+func New(limits Limits) *Limiter {
+	return &Limiter{limits: limits, callers: lru.New(rememberedCallers), watches: map[string]int{}}
+}
+
+// PaceUnary counts calls. It comes before what a caller may do is asked: that costs more than to
+// make a call.
+func (l *Limiter) PaceUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if err := l.pace(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
+	return handler(ctx, request)
+}
+
+// PaceStream is PaceUnary for streams.
+func (l *Limiter) PaceStream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if err := l.pace(stream.Context(), info.FullMethod); err != nil {
+		return err
+	}
+	return handler(service, stream)
+}
+
+// pace takes a call into account. Methods that anybody may call have no caller.
+func (l *Limiter) pace(ctx context.Context, method string) error {
+	caller := access.FromContext(ctx)
+	if l.limits.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.rateOf(caller).Allow() {
+		return nil
+	}
+	return tooMany(rpcerror.RateLimited, fmt.Sprintf("more than %g calls per second (--max-calls-per-second)", l.limits.CallsPerSecond),
+		time.Duration(float64(time.Second)/l.limits.CallsPerSecond))
+}
+
+func (l *Limiter) rateOf(caller access.Caller) *rate.Limiter {
+	node, _ := caller.Node()
+	key := callerKey{caller.Name, node}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known, ok := l.callers.Get(key); ok {
+		return known.(*rate.Limiter)
+	}
+	limit := rate.NewLimiter(rate.Limit(l.limits.CallsPerSecond), l.limits.CallBurst)
+	l.callers.Add(key, limit)
+	return limit
+}
+
+// Unary gives a call the deadline of the server, unless it has an earlier one.
+func (l *Limiter) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > unaryTime {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, unaryTime)
+		defer cancel()
+	}
+	return handler(ctx, request)
+}
+
+// Stream counts the watches of a caller.
+func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if access.IsWatch(info.FullMethod) {
+		leave, err := l.enterWatch(access.FromContext(stream.Context()).Name)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	return handler(service, stream)
+}
+
+func (l *Limiter) enterWatch(caller string) (leave func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if most := l.limits.WatchesPerCaller; most > 0 && l.watches[caller] >= most {
+		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("%d watches of the same caller run already (--max-watches-per-caller)", most), 0)
+	}
+	l.watches[caller]++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.watches[caller]--; l.watches[caller] == 0 {
+			delete(l.watches, caller)
+		}
+	}, nil
+}
+
+// tooMany is the answer to who asks for too much; wait is when to try again, 0 if
+// nobody knows.
+func tooMany(reason *rpcerror.Reason, message string, wait time.Duration) error {
+	if wait == 0 {
+		return rpcerror.New(reason, message)
+	}
+	return rpcerror.New(reason, message+"; try again in "+wait.String(),
+		&errdetails.RetryInfo{RetryDelay: durationpb.New(wait)})
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -35,7 +36,7 @@ func (s *benchmarkService) IngestSamples(stream grpc.ClientStreamingServer[workl
 	defer cancel()
 	in := &ingest{service: s, caller: access.FromContext(ctx)}
 	// Nothing is sent but the response, so that only the time is bounded.
-	return (&sending{}).run(ctx, ingestTime, func() error {
+	return (&streams.Call{SendWithin: ingestTime}).Run(ctx, func(ctx context.Context) error {
 		for {
 			request, err := stream.Recv()
 			if errors.Is(err, io.EOF) {

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
 // limited is a server that knows everybody as ann, whom it allows everything.
@@ -110,10 +111,9 @@ func TestASlotIsTakenUntilTheWorkEnds(t *testing.T) {
 	}
 	working := make(chan struct{})
 	ended := make(chan struct{})
-	s := &sending{}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := s.run(gone, previewSendWithin, func() error {
+	if err := (&streams.Call{SendWithin: sendWithin}).Run(gone, func(context.Context) error {
 		defer close(ended)
 		defer release()
 		<-working

@@ -20,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/rules"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
 // panicking is a service with a bug.
@@ -37,9 +38,8 @@ func (panicking) PreviewPlans(*workloadresizerv1.PreviewPlansRequest, grpc.Serve
 }
 
 func (panicking) WatchResizes(_ *workloadresizerv1.WatchResizesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchResizesResponse]) error {
-	out := newOutbox(func(*workloadresizerv1.WatchResizesResponse) error { panic("secret state") }, time.Minute, nil)
-	defer out.close()
-	return out.send(stream.Context(), &workloadresizerv1.WatchResizesResponse{})
+	call := &streams.Call{SendWithin: time.Minute}
+	return call.Run(stream.Context(), func(context.Context) error { return call.Send(func() error { panic("secret state") }) })
 }
 
 func TestAPanicIsCountedAndTellsTheCallerNothingOfOurInsides(t *testing.T) {

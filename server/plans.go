@@ -12,14 +12,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 const (
-	// previewSendWithin is how long a stream of plans waits for a caller that does not
+	// sendWithin is how long a stream of plans waits for a caller that does not
 	// read: as long as people look at a page of it.
-	previewSendWithin = time.Minute
+	sendWithin = time.Minute
 	// previewTime is how long a stream of plans may take at most.
 	previewTime = 10 * time.Minute
 )
@@ -58,11 +60,11 @@ func (s *planService) PreviewPlans(request *workloadresizerv1.PreviewPlansReques
 	}
 	ctx, cancel := context.WithTimeout(stream.Context(), previewTime)
 	defer cancel()
-	sending := &sending{}
+	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "ask again, and read as it comes"}
 	send := func(m *workloadresizerv1.PreviewPlansResponse) error {
-		return sending.note(func() error { return stream.Send(m) })
+		return call.Send(func() error { return stream.Send(m) })
 	}
-	return sending.run(ctx, previewSendWithin, func() error {
+	return call.Run(ctx, func(ctx context.Context) error {
 		defer release() // Not before: the work may outlast the call.
 		return s.previewPlans(ctx, request, send)
 	})

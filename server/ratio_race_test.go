@@ -63,7 +63,7 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) 
 			go func() { _ = store.Run(t.Context()) }()
 			localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
 			clock := testingclock.NewFakeClock(limited.ExpireTime)
-			s := &ratioService{store: store, overrides: override.New(client, "default", name, override.WithClock(clock)), viewer: servertest.All, feed: newRatioFeed(store, true)}
+			s := &ratioService{store: store, overrides: override.New(client, "default", name, override.WithClock(clock)), viewer: servertest.All, log: newRatioLog(store, true)}
 
 			response, err := s.UpdateRatio(access.NewContext(t.Context(), access.Caller{Local: true}), cpu(tc.nodeType, 1.5))
 			if tc.memory == 0 {
@@ -83,7 +83,7 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) 
 		store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: &ratios.Layer{}}), ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 		go func() { _ = store.Run(t.Context()) }()
 		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
-		s := &ratioService{store: store, overrides: override.New(client, "default", name), viewer: servertest.All, feed: newRatioFeed(store, true)}
+		s := &ratioService{store: store, overrides: override.New(client, "default", name), viewer: servertest.All, log: newRatioLog(store, true)}
 		lacking := cpu("c4", 1.5)
 		lacking.AllowMissing = true
 		_, err := s.BatchUpdateRatios(t.Context(), &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), lacking}})

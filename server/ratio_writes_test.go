@@ -85,7 +85,7 @@ func TestRatioWrites(t *testing.T) {
 		servertest.Run(t, store.Run)
 		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
 		local := access.NewContext(t.Context(), access.Caller{Local: true})
-		return &ratioServer{&ratioService{store: store, overrides: overrides, impacts: impactOf("n4"), viewer: servertest.All, feed: newRatioFeed(store, true)}, source, local}
+		return &ratioServer{&ratioService{store: store, overrides: overrides, impacts: impactOf("n4"), viewer: servertest.All, log: newRatioLog(store, true)}, source, local}
 	}
 
 	t.Run("an override is in force when the answer comes, until it is deleted", func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -19,8 +20,8 @@ type ratioService struct {
 	// impacts are nil where there is no cluster.
 	impacts impacts
 	viewer  access.Viewer
-	feed    *ratioFeed
-	watches *watches
+	log     *ratioLog
+	watches *streams.Watches
 	// slots are for what changes would mean. They are not those of previews: who
 	// may only look must not keep others from changing something.
 	slots *limits.Slots
@@ -39,7 +40,7 @@ func (s *ratioService) ListRatios(context.Context, *workloadresizerv1.ListRatios
 		Bounds:           bounds(table.Bounds),
 		Revision:         table.Revision,
 	}
-	messages := s.feed.messages.of(table)
+	messages := s.log.messages.of(table)
 	for _, nodeType := range table.NodeTypes() {
 		response.Ratios = append(response.Ratios, messages[nodeType])
 	}
@@ -71,7 +72,7 @@ func (s *ratioService) GetRatio(_ context.Context, request *workloadresizerv1.Ge
 	if err != nil {
 		return nil, err
 	}
-	r := s.feed.messages.of(table)[request.GetNodeType()]
+	r := s.log.messages.of(table)[request.GetNodeType()]
 	if r == nil {
 		return nil, nodeTypeUnknown(request.GetNodeType())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -20,8 +21,8 @@ type resizeService struct {
 	workloadresizerv1.UnimplementedResizeServiceServer
 	holds
 	reconciler *reconciler.Reconciler
-	feed       *resizeFeed
-	watches    *watches
+	log        *resizeLog
+	watches    *streams.Watches
 	replica    replica
 }
 

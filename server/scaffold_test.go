@@ -65,7 +65,7 @@ func start(t testing.TB, of setup) *running {
 		r.server = newServer(config, of.viewer)
 	}
 	if of.askEvery > 0 {
-		r.server.watches.askEvery, r.server.watches.bookmarkEvery = of.askEvery, of.askEvery
+		r.server.watches.AskEvery, r.server.watches.BookmarkEvery = of.askEvery, of.askEvery
 	}
 	r.conn, r.http = servertest.Dial(t, config.GRPC), "http://"+config.HTTP.Addr().String()
 	r.Run(t, r.server.Run)

@@ -19,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/rules"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
 const (
@@ -43,9 +44,9 @@ type Server struct {
 	pprof  *http.Server
 	health *health.Server
 
-	ratioFeed *ratioFeed
-	watches   *watches
-	previews  *limits.Slots
+	ratioLog *ratioLog
+	watches  *streams.Watches
+	previews *limits.Slots
 	// ending tells that the server was asked to end.
 	ending atomic.Bool
 }
@@ -87,10 +88,10 @@ func newServer(config Config, viewer access.Viewer) *Server {
 			grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 			grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 30 * time.Minute, MaxConnectionAgeGrace: time.Minute, MaxConnectionIdle: time.Hour}),
 		)...),
-		health:    health.NewServer(),
-		ratioFeed: newRatioFeed(config.Ratios, config.Overrides != nil),
-		watches:   newWatches(),
-		previews:  limits.NewSlots(config.Limits.Previews),
+		health:   health.NewServer(),
+		ratioLog: newRatioLog(config.Ratios, config.Overrides != nil),
+		watches:  streams.NewWatches(),
+		previews: limits.NewSlots(config.Limits.Previews),
 	}
 	s.register(viewer)
 	metrics.InitializeMetrics(s.grpc)
@@ -120,7 +121,7 @@ func (s *Server) Run(ctx context.Context) error {
 	following, stopFollowing := context.WithCancel(ctx)
 	defer stopFollowing()
 	go s.followHealth(following)
-	go s.ratioFeed.run(following)
+	go s.ratioLog.run(following)
 
 	var first error
 	select {
@@ -147,7 +148,7 @@ func ended(attempt string, err error) error {
 // shutdownGrace.
 func (s *Server) shutdown() {
 	s.ending.Store(true)
-	close(s.watches.ending)
+	s.watches.End()
 	s.health.Shutdown()
 	if s.pprof != nil {
 		_ = s.pprof.Close() // Nobody waits for a profile of what ends.

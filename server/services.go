@@ -16,7 +16,7 @@ import (
 // the viewer says.
 func (s *Server) register(viewer access.Viewer) {
 	config := &s.config
-	ratios := &ratioService{store: config.Ratios, overrides: config.Overrides, viewer: viewer, feed: s.ratioFeed, watches: s.watches, slots: limits.NewSlots(config.Limits.Previews)}
+	ratios := &ratioService{store: config.Ratios, overrides: config.Overrides, viewer: viewer, log: s.ratioLog, watches: s.watches, slots: limits.NewSlots(config.Limits.Previews)}
 	workloadresizerv1.RegisterRatioServiceServer(s.grpc, ratios)
 	workloadresizerv1.RegisterPlanServiceServer(s.grpc, &planService{ratios: config.Ratios, reconciler: config.Reconciler, planner: config.planner, viewer: viewer, slots: s.previews, now: time.Now})
 	if r := config.Reconciler; r != nil {
@@ -26,7 +26,7 @@ func (s *Server) register(viewer access.Viewer) {
 		workloadresizerv1.RegisterBenchmarkServiceServer(s.grpc, &benchmarkService{
 			benchmarks: config.Benchmarks, ratios: ratios, reconciler: r, slots: s.previews, now: time.Now,
 		})
-		workloadresizerv1.RegisterResizeServiceServer(s.grpc, &resizeService{holds: held, reconciler: r, feed: followResizes(r), watches: s.watches, replica: newReplica(config)})
+		workloadresizerv1.RegisterResizeServiceServer(s.grpc, &resizeService{holds: held, reconciler: r, log: followResizes(r), watches: s.watches, replica: newReplica(config)})
 	} else {
 		// They are there to be refused as what needs a cluster.
 		workloadresizerv1.RegisterPauseServiceServer(s.grpc, workloadresizerv1.UnimplementedPauseServiceServer{})

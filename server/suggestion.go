@@ -13,7 +13,7 @@ import (
 func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 	m := estimateMessage(e)
 	m.Mode = benchmarkMode(s.view.Settings.Mode(e.NodeType))
-	m.Current = s.ratios.feed.messages.of(s.table)[e.NodeType]
+	m.Current = s.ratios.log.messages.of(s.table)[e.NodeType]
 	switch {
 	case m.Current != nil:
 		m.Etag = m.Current.GetEtag()

@@ -20,8 +20,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
 // yes allows everything, within the time of a test.
@@ -40,8 +41,8 @@ func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 				ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{}, AuthInfo: credentials.TLSInfo{
 					State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}},
 				}})
-				f := &resizeFeed{Feed: feed.New[reconciler.Resized](feedCapacity), ready: func() error { return nil }}
-				service := &resizeService{holds: holds{viewer: servertest.All}, feed: f, watches: newWatches()}
+				f := &resizeLog{Log: changelog.New[reconciler.Resized](changelog.Kept), ready: func() error { return nil }}
+				service := &resizeService{holds: holds{viewer: servertest.All}, log: f, watches: streams.NewWatches()}
 				info := &grpc.StreamServerInfo{FullMethod: workloadresizerv1.ResizeService_WatchResizes_FullMethodName}
 				allowed := access.New(access.Config{Rights: yes{}})
 				ended := make(chan error, 1)
@@ -55,7 +56,7 @@ func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 				for {
 					select {
 					case <-time.After(every):
-						f.Update(feed.Change[reconciler.Resized]{Key: "a", Item: &reconciler.Resized{}})
+						f.Update(changelog.Change[reconciler.Resized]{Key: "a", Item: &reconciler.Resized{}})
 						continue
 					case err := <-ended:
 						servertest.CheckError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID", "the client certificate has expired")

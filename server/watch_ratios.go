@@ -11,18 +11,19 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
-// ratioFeed has the ratios of the table by node type. The item of the key "",
+// ratioLog has the ratios of the table by node type. The item of the key "",
 // without a ratio, is the table itself: it changes last.
-type ratioFeed struct {
-	*feed.Feed[ratioItem]
+type ratioLog struct {
+	*changelog.Log[ratioItem]
 	store    *ratios.Store
 	messages tableMessages
 
 	mu sync.Mutex
-	// before is the table that the feed has, known its ratios.
+	// before is the table that the log has, known its ratios.
 	before *ratios.Table
 	known  map[string]*workloadresizerv1.Ratio
 }
@@ -33,15 +34,15 @@ type ratioItem struct {
 	revision string
 }
 
-func newRatioFeed(store *ratios.Store, overridable bool) *ratioFeed {
-	return &ratioFeed{Feed: feed.New[ratioItem](feedCapacity), store: store, messages: tableMessages{overridable: overridable}}
+func newRatioLog(store *ratios.Store, overridable bool) *ratioLog {
+	return &ratioLog{Log: changelog.New[ratioItem](changelog.Kept), store: store, messages: tableMessages{overridable: overridable}}
 }
 
-// run keeps the feed at the table in force until ctx is done.
-func (f *ratioFeed) run(ctx context.Context) {
-	changed := f.store.Watch()
+// run keeps the log at the table in force until ctx is done.
+func (l *ratioLog) run(ctx context.Context) {
+	changed := l.store.Watch()
 	for {
-		f.refresh()
+		l.refresh()
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -51,29 +52,29 @@ func (f *ratioFeed) run(ctx context.Context) {
 }
 
 // refresh takes over the table in force, if there is one.
-func (f *ratioFeed) refresh() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	table := f.store.Table()
-	if table == nil || table == f.before {
+func (l *ratioLog) refresh() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	table := l.store.Table()
+	if table == nil || table == l.before {
 		return
 	}
-	now := f.messages.of(table)
-	var changes []feed.Change[ratioItem]
+	now := l.messages.of(table)
+	var changes []changelog.Change[ratioItem]
 	for _, nodeType := range table.NodeTypes() {
-		if r := now[nodeType]; !proto.Equal(f.known[nodeType], r) {
-			changes = append(changes, feed.Change[ratioItem]{Key: nodeType, Item: &ratioItem{r, table.Revision}})
+		if r := now[nodeType]; !proto.Equal(l.known[nodeType], r) {
+			changes = append(changes, changelog.Change[ratioItem]{Key: nodeType, Item: &ratioItem{r, table.Revision}})
 		}
 	}
-	for _, nodeType := range slices.Sorted(maps.Keys(f.known)) {
+	for _, nodeType := range slices.Sorted(maps.Keys(l.known)) {
 		if now[nodeType] == nil {
-			changes = append(changes, feed.Change[ratioItem]{Key: nodeType, Item: &ratioItem{f.known[nodeType], table.Revision}, Gone: true})
+			changes = append(changes, changelog.Change[ratioItem]{Key: nodeType, Item: &ratioItem{l.known[nodeType], table.Revision}, Gone: true})
 		}
 	}
-	if len(changes) > 0 || f.before == nil || f.before.Revision != table.Revision {
-		f.Update(append(changes, feed.Change[ratioItem]{Item: &ratioItem{revision: table.Revision}})...)
+	if len(changes) > 0 || l.before == nil || l.before.Revision != table.Revision {
+		l.Update(append(changes, changelog.Change[ratioItem]{Item: &ratioItem{revision: table.Revision}})...)
 	}
-	f.before, f.known = table, now
+	l.before, l.known = table, now
 }
 
 // WatchRatios ends each table with a bookmark.
@@ -81,13 +82,13 @@ func (s *ratioService) WatchRatios(request *workloadresizerv1.WatchRatiosRequest
 	if _, err := s.table(); err != nil {
 		return err
 	}
-	s.feed.refresh() // What the caller has just changed belongs to the state.
-	revision := s.feed.Get("").revision
-	w := &watch[ratioItem, workloadresizerv1.WatchRatiosResponse]{watches: s.watches, feed: s.feed.Feed, send: stream.Send}
-	w.bookmark = func(token string) *workloadresizerv1.WatchRatiosResponse {
+	s.log.refresh() // What the caller has just changed belongs to the state.
+	revision := s.log.Get("").revision
+	w := &streams.Watch[ratioItem, workloadresizerv1.WatchRatiosResponse]{Watches: s.watches, Log: s.log.Log, Send: stream.Send}
+	w.Bookmark = func(token string) *workloadresizerv1.WatchRatiosResponse {
 		return &workloadresizerv1.WatchRatiosResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, Revision: revision, ResumeToken: token}
 	}
-	w.message = func(kind workloadresizerv1.WatchEventType, item *ratioItem, token string) (*workloadresizerv1.WatchRatiosResponse, error) {
+	w.Message = func(kind workloadresizerv1.WatchEventType, item *ratioItem, token string) (*workloadresizerv1.WatchRatiosResponse, error) {
 		present := token == ""
 		switch {
 		case item.ratio != nil && present:
@@ -100,7 +101,7 @@ func (s *ratioService) WatchRatios(request *workloadresizerv1.WatchRatiosRequest
 		if present {
 			return nil, nil // It comes first here; the bookmark follows.
 		}
-		return w.bookmark(token), nil
+		return w.Bookmark(token), nil
 	}
-	return w.run(stream.Context(), request.GetResumeToken())
+	return w.Run(stream.Context(), request.GetResumeToken())
 }

@@ -8,28 +8,29 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// resizeFeed has what was done to pods, by namespace and name.
-type resizeFeed struct {
-	*feed.Feed[reconciler.Resized]
-	// ready tells why the feed is not complete yet.
+// resizeLog has what was done to pods, by namespace and name.
+type resizeLog struct {
+	*changelog.Log[reconciler.Resized]
+	// ready tells why the log is not complete yet.
 	ready func() error
 }
 
-// followResizes returns a feed of what the reconciler knows.
-func followResizes(r *reconciler.Reconciler) *resizeFeed {
-	f := &resizeFeed{Feed: feed.New[reconciler.Resized](feedCapacity)}
-	f.ready = r.WatchResizes(func(before, now *reconciler.Resized) {
+// followResizes returns a log of what the reconciler knows.
+func followResizes(r *reconciler.Reconciler) *resizeLog {
+	l := &resizeLog{Log: changelog.New[reconciler.Resized](changelog.Kept)}
+	l.ready = r.WatchResizes(func(before, now *reconciler.Resized) {
 		if now == nil {
-			f.Update(feed.Change[reconciler.Resized]{Key: before.Pod.String(), Gone: true})
+			l.Update(changelog.Change[reconciler.Resized]{Key: before.Pod.String(), Gone: true})
 			return
 		}
-		f.Update(feed.Change[reconciler.Resized]{Key: now.Pod.String(), Item: now})
+		l.Update(changelog.Change[reconciler.Resized]{Key: now.Pod.String(), Item: now})
 	})
-	return f
+	return l
 }
 
 // viewFor is how long what a caller may see counts in a watch.
@@ -41,14 +42,14 @@ func (s *resizeService) WatchResizes(request *workloadresizerv1.WatchResizesRequ
 	if err := access.MustSee(view, namespace); err != nil {
 		return err
 	}
-	if err := s.feed.ready(); err != nil {
+	if err := s.log.ready(); err != nil {
 		return translate.Error(err)
 	}
-	w := &watch[reconciler.Resized, workloadresizerv1.WatchResizesResponse]{watches: s.watches, feed: s.feed.Feed, scope: namespace, send: stream.Send}
-	w.bookmark = func(token string) *workloadresizerv1.WatchResizesResponse {
+	w := &streams.Watch[reconciler.Resized, workloadresizerv1.WatchResizesResponse]{Watches: s.watches, Log: s.log.Log, Scope: namespace, Send: stream.Send}
+	w.Bookmark = func(token string) *workloadresizerv1.WatchResizesResponse {
 		return &workloadresizerv1.WatchResizesResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, ResumeToken: token}
 	}
-	w.message = func(kind workloadresizerv1.WatchEventType, r *reconciler.Resized, token string) (*workloadresizerv1.WatchResizesResponse, error) {
+	w.Message = func(kind workloadresizerv1.WatchEventType, r *reconciler.Resized, token string) (*workloadresizerv1.WatchResizesResponse, error) {
 		if namespace != "" && namespace != r.Pod.Namespace {
 			return nil, nil
 		}
@@ -63,5 +64,5 @@ func (s *resizeService) WatchResizes(request *workloadresizerv1.WatchResizesRequ
 		}
 		return &workloadresizerv1.WatchResizesResponse{Type: kind, Resize: resizeMessage(r), ResumeToken: token}, nil
 	}
-	return w.run(ctx, request.GetResumeToken())
+	return w.Run(ctx, request.GetResumeToken())
 }

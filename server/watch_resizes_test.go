@@ -15,8 +15,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
 // revocable is a viewer whose callers see everything until it is true. A view never
@@ -48,8 +49,8 @@ func (s *resizeStream) Send(m *workloadresizerv1.WatchResizesResponse) error {
 func TestARightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		viewer := &revocable{}
-		f := &resizeFeed{Feed: feed.New[reconciler.Resized](feedCapacity), ready: func() error { return nil }}
-		service := &resizeService{holds: holds{viewer: viewer}, feed: f, watches: newWatches()}
+		f := &resizeLog{Log: changelog.New[reconciler.Resized](changelog.Kept), ready: func() error { return nil }}
+		service := &resizeService{holds: holds{viewer: viewer}, log: f, watches: streams.NewWatches()}
 		ctx, cancel := context.WithCancel(t.Context())
 		cluster, shop := &resizeStream{ctx: ctx}, &resizeStream{ctx: ctx}
 		ended := make(chan error, 2)
@@ -59,7 +60,7 @@ func TestARightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 			t.Helper()
 			for _, namespace := range []string{"shop", "bank"} {
 				r := &reconciler.Resized{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}}
-				f.Update(feed.Change[reconciler.Resized]{Key: r.Pod.String(), Item: r})
+				f.Update(changelog.Change[reconciler.Resized]{Key: r.Pod.String(), Item: r})
 			}
 			synctest.Wait()
 			if a, s := cluster.events.Load(), shop.events.Load(); a != inCluster || s != inShop {

@@ -13,8 +13,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -40,16 +41,16 @@ func (s *ratioStream) read() error {
 	return nil
 }
 
-// outboxes counts the goroutines that send.
-func outboxes() int {
+// working counts the goroutines that send.
+func working() int {
 	stacks := make([]byte, 1<<22)
-	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "server.newOutbox[...].func1(")
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "streams.(*Call).Run.func1(")
 }
 
 func TestAWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}}}}))
-	service := &ratioService{store: store, viewer: servertest.All, feed: newRatioFeed(store, false), watches: newWatches()}
-	service.watches.sendWithin = 3 * time.Second
+	service := &ratioService{store: store, viewer: servertest.All, log: newRatioLog(store, false), watches: streams.NewWatches()}
+	service.watches.SendWithin = 3 * time.Second
 	changes := store.Watch()
 	servertest.Run(t, store.Run)
 	<-changes
@@ -82,7 +83,7 @@ func TestAWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 	for i := range events {
 		begin := time.Now()
 		r := &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: float64(i + 2), Provenance: &workloadresizerv1.Provenance{Author: author}}
-		service.feed.Update(feed.Change[ratioItem]{Key: "n4", Item: &ratioItem{ratio: r}})
+		service.log.Update(changelog.Change[ratioItem]{Key: "n4", Item: &ratioItem{ratio: r}})
 		for before := fast.count; fast.count == before; {
 			if err := fast.read(); err != nil {
 				t.Fatal(err)
@@ -91,12 +92,12 @@ func TestAWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 		worst = max(worst, time.Since(begin))
 	}
 	t.Logf("from a change until it was received: %v at worst", worst)
-	if worst >= service.watches.sendWithin {
+	if worst >= service.watches.SendWithin {
 		t.Errorf("the watch that is read was delayed by %v", worst)
 	}
 
 	localcluster.Eventually(t, "the watch that is not read to be cut off", func() error {
-		if n := outboxes(); n != 1 {
+		if n := working(); n != 1 {
 			return fmt.Errorf("%d still send", n)
 		}
 		return nil
@@ -114,7 +115,7 @@ func TestAWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 		}
 	}
 
-	close(service.watches.ending)
+	service.watches.End()
 	begin := time.Now()
 	server.GracefulStop()
 	if took := time.Since(begin); took > shutdownGrace {
@@ -127,7 +128,7 @@ func TestAWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 		servertest.CheckError(t, err, codes.Unavailable, "SHUTTING_DOWN", "the server ends")
 	}
 	localcluster.Eventually(t, "all goroutines to end", func() error {
-		if n := outboxes(); n != 0 {
+		if n := working(); n != 0 {
 			return fmt.Errorf("%d still send", n)
 		}
 		return nil

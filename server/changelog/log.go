@@ -1,4 +1,4 @@
-package feed
+package changelog
 
 import (
 	"crypto/rand"
@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"weak"
 )
+
+// Kept is how many changes the logs of a server keep to resume from.
+const Kept = 16384
 
 // Kind is what has become of an item.
 type Kind int
@@ -36,10 +39,10 @@ type Change[T any] struct {
 	Gone bool
 }
 
-// Feed is the state of items of a kind, and its last changes. All methods may be
+// Log is the state of items of a kind, and its last changes. All methods may be
 // called at any time from any goroutine.
-type Feed[T any] struct {
-	// epoch tells this feed from all others, those of other processes too.
+type Log[T any] struct {
+	// epoch tells this log from all others, those of other processes too.
 	epoch uint64
 
 	// ring has the entry of number n at n modulo its length. It is read without
@@ -63,24 +66,24 @@ type entry[T any] struct {
 	Event[T]
 }
 
-// New returns an empty feed that keeps so many of its last events, at least 2.
-func New[T any](capacity int) *Feed[T] {
+// New returns an empty log that keeps so many of its last events, at least 2.
+func New[T any](capacity int) *Log[T] {
 	var epoch [8]byte
 	_, _ = rand.Read(epoch[:]) // It never fails.
-	f := &Feed[T]{epoch: binary.BigEndian.Uint64(epoch[:]), ring: make([]atomic.Pointer[entry[T]], capacity), items: map[string]*T{}}
-	f.changed.Store(new(make(chan struct{})))
-	return f
+	l := &Log[T]{epoch: binary.BigEndian.Uint64(epoch[:]), ring: make([]atomic.Pointer[entry[T]], capacity), items: map[string]*T{}}
+	l.changed.Store(new(make(chan struct{})))
+	return l
 }
 
 // Update changes items, all at once for those who read. Whether an item is new is
 // found out here; that nothing goes is no event.
-func (f *Feed[T]) Update(changes ...Change[T]) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	before := f.head.Load()
+func (l *Log[T]) Update(changes ...Change[T]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.head.Load()
 	next := before
 	for _, c := range changes {
-		old, known := f.items[c.Key]
+		old, known := l.items[c.Key]
 		e := Event[T]{Added, c.Key, c.Item}
 		switch {
 		case c.Gone && !known:
@@ -90,41 +93,41 @@ func (f *Feed[T]) Update(changes ...Change[T]) {
 			if c.Item == nil {
 				e.Item = old
 			}
-			delete(f.items, c.Key)
+			delete(l.items, c.Key)
 		default:
 			if known {
 				e.Kind = Modified
 			}
-			f.items[c.Key] = c.Item
+			l.items[c.Key] = c.Item
 		}
-		f.ring[next%uint64(len(f.ring))].Store(&entry[T]{next, e})
+		l.ring[next%uint64(len(l.ring))].Store(&entry[T]{next, e})
 		next++
 	}
 	if next == before {
 		return
 	}
-	f.head.Store(next)
-	if f.awaited.Swap(false) {
+	l.head.Store(next)
+	if l.awaited.Swap(false) {
 		// Not here: it takes longer the more there are that wait.
-		go close(*f.changed.Swap(new(make(chan struct{}))))
+		go close(*l.changed.Swap(new(make(chan struct{}))))
 	}
 }
 
 // wait returns a channel that is closed after the event of this number; nil if it
 // is there. The order matters: who writes asks for awaited after head is set, and
 // takes the channel away after that.
-func (f *Feed[T]) wait(number uint64) <-chan struct{} {
-	changed := *f.changed.Load()
-	f.awaited.Store(true)
-	if f.head.Load() != number {
+func (l *Log[T]) wait(number uint64) <-chan struct{} {
+	changed := *l.changed.Load()
+	l.awaited.Store(true)
+	if l.head.Load() != number {
 		return nil
 	}
 	return changed
 }
 
 // Get returns the item of a key, nil if there is none.
-func (f *Feed[T]) Get(key string) *T {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.items[key]
+func (l *Log[T]) Get(key string) *T {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.items[key]
 }

@@ -1,4 +1,4 @@
-package server
+package streams
 
 import (
 	"context"
@@ -10,10 +10,14 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 func TestACallEndsAlthoughNothingIsRead(t *testing.T) {
+	within := func(t time.Duration) *Call {
+		return &Call{SendWithin: t, TooSlow: rpcerror.PreviewTooSlow, Advice: "ask again"}
+	}
 	blocked := func(ctx context.Context) func() error {
 		return func() error {
 			<-ctx.Done() // What a send does until the call has ended.
@@ -24,22 +28,25 @@ func TestACallEndsAlthoughNothingIsRead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			s := &sending{}
+			c := within(10 * time.Second)
 			began := time.Now()
-			err := s.run(ctx, 10*time.Second, func() error { return s.note(blocked(ctx)) })
+			err := c.Run(ctx, func(ctx context.Context) error {
+				time.Sleep(7 * time.Second)
+				return c.Send(blocked(ctx))
+			})
 			servertest.CheckError(t, err, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing was read for 10s")
-			if took := time.Since(began); took < 10*time.Second || took > 13*time.Second {
+			if took := time.Since(began); took != 17*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})
 	})
 	t.Run("work that takes long between sends does not", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &sending{}
-			err := s.run(t.Context(), time.Second, func() error {
+			c := within(time.Second)
+			err := c.Run(t.Context(), func(context.Context) error {
 				for range 3 {
 					time.Sleep(time.Minute)
-					if err := s.note(func() error { return nil }); err != nil {
+					if err := c.Send(func() error { return nil }); err != nil {
 						return err
 					}
 				}
@@ -54,8 +61,8 @@ func TestACallEndsAlthoughNothingIsRead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			s := &sending{}
-			err := s.run(ctx, time.Minute, func() error { return s.note(blocked(ctx)) })
+			c := within(time.Minute)
+			err := c.Run(ctx, func(ctx context.Context) error { return c.Send(blocked(ctx)) })
 			if code := status.Code(err); code != codes.DeadlineExceeded {
 				t.Errorf("ended with %v", err)
 			}
@@ -63,8 +70,7 @@ func TestACallEndsAlthoughNothingIsRead(t *testing.T) {
 	})
 	t.Run("the error of the work is that of the call", func(t *testing.T) {
 		failed := errors.New("failed")
-		s := &sending{}
-		if err := s.run(t.Context(), time.Minute, func() error { return failed }); !errors.Is(err, failed) {
+		if err := within(time.Minute).Run(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
 			t.Errorf("ended with %v", err)
 		}
 	})
@@ -74,7 +80,6 @@ func TestACallEndsAlthoughNothingIsRead(t *testing.T) {
 				t.Error("there was no panic")
 			}
 		}()
-		s := &sending{}
-		_ = s.run(t.Context(), time.Minute, func() error { panic("a bug") })
+		_ = within(time.Minute).Run(t.Context(), func(context.Context) error { panic("a bug") })
 	})
 }

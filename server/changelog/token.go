@@ -1,4 +1,4 @@
-package feed
+package changelog
 
 import (
 	"encoding/base64"
@@ -12,7 +12,7 @@ var (
 	// ErrMalformed is that of a text that is no token, or not one of this scope.
 	ErrMalformed = errors.New("this is no token of such a watch")
 	// ErrExpired is that of a token whose next event is not kept any more, or of
-	// another feed.
+	// another log.
 	ErrExpired = errors.New("the changes since this token are not known here any more")
 )
 
@@ -24,22 +24,22 @@ const (
 	tokenLength  = tokenBody + 4
 )
 
-func (f *Feed[T]) token(scope string, next uint64) string {
+func (l *Log[T]) token(scope string, next uint64) string {
 	b := make([]byte, 0, tokenLength)
 	b = append(b, tokenVersion)
-	b = binary.BigEndian.AppendUint64(b, f.epoch)
+	b = binary.BigEndian.AppendUint64(b, l.epoch)
 	b = binary.BigEndian.AppendUint64(b, next)
 	b = binary.BigEndian.AppendUint32(b, checksum(scope, b))
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
 // parse returns the number of the event that follows a token.
-func (f *Feed[T]) parse(scope, token string) (next uint64, err error) {
+func (l *Log[T]) parse(scope, token string) (next uint64, err error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	switch {
 	case err != nil, len(b) != tokenLength, b[0] != tokenVersion, binary.BigEndian.Uint32(b[tokenBody:]) != checksum(scope, b[:tokenBody]):
 		return 0, ErrMalformed
-	case binary.BigEndian.Uint64(b[1:]) != f.epoch:
+	case binary.BigEndian.Uint64(b[1:]) != l.epoch:
 		return 0, ErrExpired
 	}
 	return binary.BigEndian.Uint64(b[9:]), nil

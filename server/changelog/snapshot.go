@@ -1,4 +1,4 @@
-package feed
+package changelog
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 	"weak"
 )
 
-// Snapshot is the state of a feed at some time.
+// Snapshot is the state of a log at some time.
 type Snapshot[T any] struct {
 	// Items are in the order of their keys, each as an event that adds it.
 	Items []Event[T]
@@ -25,19 +25,19 @@ const (
 
 // snap returns the present state, or that of a little while ago which somebody
 // else uses still.
-func (f *Feed[T]) snap() *Snapshot[T] {
-	f.snapshotting.Lock()
-	defer f.snapshotting.Unlock()
-	if s := f.snapshot.Value(); s != nil && len(s.Items) >= sharedFrom && f.head.Load()-s.at <= uint64(len(f.ring)/sharedFor) {
+func (l *Log[T]) snap() *Snapshot[T] {
+	l.snapshotting.Lock()
+	defer l.snapshotting.Unlock()
+	if s := l.snapshot.Value(); s != nil && len(s.Items) >= sharedFrom && l.head.Load()-s.at <= uint64(len(l.ring)/sharedFor) {
 		return s
 	}
-	f.mu.Lock()
-	s := &Snapshot[T]{Items: make([]Event[T], 0, len(f.items)), at: f.head.Load()}
-	for key, item := range f.items {
+	l.mu.Lock()
+	s := &Snapshot[T]{Items: make([]Event[T], 0, len(l.items)), at: l.head.Load()}
+	for key, item := range l.items {
 		s.Items = append(s.Items, Event[T]{Added, key, item})
 	}
-	f.mu.Unlock()
+	l.mu.Unlock()
 	slices.SortFunc(s.Items, func(a, b Event[T]) int { return cmp.Compare(a.Key, b.Key) })
-	f.snapshot = weak.Make(s)
+	l.snapshot = weak.Make(s)
 	return s
 }

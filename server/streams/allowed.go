@@ -1,4 +1,4 @@
-package server
+package streams
 
 import (
 	"context"
@@ -15,7 +15,7 @@ const askEvery = time.Minute - bookmarkEvery
 
 // stillAllowed asks again if it is time to. The times differ, so that many watches
 // that began at once do not ask at once.
-func (w *watch[T, M]) stillAllowed(ctx context.Context) error {
+func (w *Watch[T, M]) stillAllowed(ctx context.Context) error {
 	now := time.Now()
 	if now.Before(w.askAt) {
 		return nil
@@ -26,6 +26,6 @@ func (w *watch[T, M]) stillAllowed(ctx context.Context) error {
 			return err
 		}
 	}
-	w.askAt = now.Add(w.askEvery/2 + rand.N(w.askEvery/2))
+	w.askAt = now.Add(w.AskEvery/2 + rand.N(w.AskEvery/2))
 	return nil
 }

@@ -1,4 +1,4 @@
-package feed
+package changelog
 
 import (
 	"errors"
@@ -135,7 +135,7 @@ func TestTokens(t *testing.T) {
 		name, scope, token string
 		want               error
 	}{
-		{"where the feed is now", "shop", good, nil},
+		{"where the log is now", "shop", good, nil},
 		{"as far back as events are kept", "shop", f.token("shop", 4), nil},
 		{"further back", "shop", f.token("shop", 3), ErrExpired},
 		{"of another process", "shop", New[int](16).token("shop", 0), ErrExpired},
@@ -190,7 +190,7 @@ func TestWhoIsBehindByMoreThanHalfIsCutOffAndMayResume(t *testing.T) {
 }
 
 // TestEveryReaderSeesExactlyTheSequence has readers begin at any time, resume at
-// any time, and end with what the feed has.
+// any time, and end with what the log has.
 func TestEveryReaderSeesExactlyTheSequence(t *testing.T) {
 	const events = 20_000
 	f := New[int](4 * events) // Nobody is too slow here.

@@ -1,4 +1,4 @@
-package feed
+package changelog
 
 import "errors"
 
@@ -6,9 +6,9 @@ import "errors"
 // not read may be dropped.
 var ErrTooSlow = errors.New("changes are read more slowly than they come")
 
-// Reader reads the events of a feed in their order. It is for one goroutine.
+// Reader reads the events of a log in their order. It is for one goroutine.
 type Reader[T any] struct {
-	feed  *Feed[T]
+	log   *Log[T]
 	scope string
 	// next is the number of the event to be read.
 	next uint64
@@ -20,21 +20,21 @@ type Reader[T any] struct {
 }
 
 // Begin returns the present state and a reader of what follows. The scope is what
-// of the feed is of interest, e.g. a namespace; it only has to be the same when the
+// of the log is of interest, e.g. a namespace; it only has to be the same when the
 // reader's tokens are used.
-func (f *Feed[T]) Begin(scope string) (*Snapshot[T], *Reader[T]) {
-	s := f.snap()
-	return s, f.reader(scope, s.at)
+func (l *Log[T]) Begin(scope string) (*Snapshot[T], *Reader[T]) {
+	s := l.snap()
+	return s, l.reader(scope, s.at)
 }
 
 // Resume returns a reader of what follows a token. The error is ErrMalformed or
 // ErrExpired.
-func (f *Feed[T]) Resume(scope, token string) (*Reader[T], error) {
-	next, err := f.parse(scope, token)
+func (l *Log[T]) Resume(scope, token string) (*Reader[T], error) {
+	next, err := l.parse(scope, token)
 	if err != nil {
 		return nil, err
 	}
-	r := f.reader(scope, next)
+	r := l.reader(scope, next)
 	switch {
 	case next > r.first:
 		return nil, ErrMalformed
@@ -44,8 +44,8 @@ func (f *Feed[T]) Resume(scope, token string) (*Reader[T], error) {
 	return r, nil
 }
 
-func (f *Feed[T]) reader(scope string, next uint64) *Reader[T] {
-	return &Reader[T]{feed: f, scope: scope, next: next, first: f.head.Load(), most: uint64(len(f.ring))}
+func (l *Log[T]) reader(scope string, next uint64) *Reader[T] {
+	return &Reader[T]{log: l, scope: scope, next: next, first: l.head.Load(), most: uint64(len(l.ring))}
 }
 
 // Next returns the next event. If there is none yet, it returns a channel that is
@@ -53,8 +53,8 @@ func (f *Feed[T]) reader(scope string, next uint64) *Reader[T] {
 // half of what is kept, so that there is time to resume from its token, or what it
 // would read is dropped already.
 func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
-	f := r.feed
-	behind, half := f.head.Load()-r.next, uint64(len(f.ring)/2)
+	l := r.log
+	behind, half := l.head.Load()-r.next, uint64(len(l.ring)/2)
 	switch {
 	case behind > r.most:
 		return Event[T]{}, nil, ErrTooSlow
@@ -62,11 +62,11 @@ func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
 		r.most = half
 	}
 	if behind == 0 {
-		if more := f.wait(r.next); more != nil {
+		if more := l.wait(r.next); more != nil {
 			return Event[T]{}, more, nil
 		}
 	}
-	e := f.ring[r.next%uint64(len(f.ring))].Load()
+	e := l.ring[r.next%uint64(len(l.ring))].Load()
 	if e.number != r.next {
 		return Event[T]{}, nil, ErrTooSlow // It was dropped just now.
 	}
@@ -78,4 +78,4 @@ func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
 func (r *Reader[T]) Current() bool { return r.next >= r.first }
 
 // Token is what to resume from after the events that were read.
-func (r *Reader[T]) Token() string { return r.feed.token(r.scope, r.next) }
+func (r *Reader[T]) Token() string { return r.log.token(r.scope, r.next) }

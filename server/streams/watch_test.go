@@ -1,4 +1,4 @@
-package server
+package streams
 
 import (
 	"context"
@@ -13,29 +13,29 @@ import (
 	"google.golang.org/grpc/status"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/server/feed"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // told is a message of a watch of numbers.
 type told struct{ what, token string }
 
-// watching is a watch of the even numbers of a feed.
+// watching is a watch of the even numbers of a changelog.
 type watching struct {
-	*feed.Feed[int]
-	watches *watches
+	*changelog.Log[int]
+	watches *Watches
 	sent    chan *told
 	cancel  context.CancelFunc
 	ended   chan error
 }
 
 // follow begins a watch that goes on from the token.
-func follow(t *testing.T, f *feed.Feed[int], token string) *watching {
+func follow(t *testing.T, f *changelog.Log[int], token string) *watching {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &watching{f, newWatches(), make(chan *told), cancel, make(chan error, 1)}
-	w := &watch[int, told]{watches: s.watches, feed: f}
-	w.message = func(kind workloadresizerv1.WatchEventType, item *int, token string) (*told, error) {
+	s := &watching{f, NewWatches(), make(chan *told), cancel, make(chan error, 1)}
+	w := &Watch[int, told]{Watches: s.watches, Log: f}
+	w.Message = func(kind workloadresizerv1.WatchEventType, item *int, token string) (*told, error) {
 		switch {
 		case *item < 0:
 			return nil, errors.New("negative")
@@ -44,8 +44,8 @@ func follow(t *testing.T, f *feed.Feed[int], token string) *watching {
 		}
 		return &told{fmt.Sprintf("%d %d", kind-workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED, *item), token}, nil
 	}
-	w.bookmark = func(token string) *told { return &told{"bookmark", token} }
-	w.send = func(m *told) error {
+	w.Bookmark = func(token string) *told { return &told{"bookmark", token} }
+	w.Send = func(m *told) error {
 		// As gRPC does, a send ends with its call.
 		select {
 		case s.sent <- m:
@@ -55,7 +55,7 @@ func follow(t *testing.T, f *feed.Feed[int], token string) *watching {
 		}
 	}
 	go func() {
-		err := w.run(ctx, token)
+		err := w.Run(ctx, token)
 		cancel()
 		s.ended <- err
 	}()
@@ -82,10 +82,10 @@ func (s *watching) expect(t *testing.T, within time.Duration, what ...string) (l
 	return last
 }
 
-func numbers(pairs ...int) *feed.Feed[int] {
-	f := feed.New[int](16)
+func numbers(pairs ...int) *changelog.Log[int] {
+	f := changelog.New[int](16)
 	for _, n := range pairs {
-		f.Update(feed.Change[int]{Key: fmt.Sprint(n / 10), Item: &n})
+		f.Update(changelog.Change[int]{Key: fmt.Sprint(n / 10), Item: &n})
 	}
 	return f
 }
@@ -100,14 +100,14 @@ func TestAWatchTellsThePresentStateThenABookmarkThenChanges(t *testing.T) {
 		}
 		bookmark := s.expect(t, time.Second, "bookmark")
 		n := 44
-		s.Update(feed.Change[int]{Key: "2", Gone: true}, feed.Change[int]{Key: "1", Item: &n}, feed.Change[int]{Key: "4", Item: &n})
+		s.Update(changelog.Change[int]{Key: "2", Gone: true}, changelog.Change[int]{Key: "1", Item: &n}, changelog.Change[int]{Key: "4", Item: &n})
 		modified := s.expect(t, time.Second, "2 20", "1 44")
 		last := s.expect(t, time.Second, "0 44")
 		s.stop(t)
 
 		for name, token := range map[string]string{"bookmark": bookmark.token, "event": modified.token, "last": last.token} {
 			want := map[string][]string{"bookmark": {"2 20", "1 44", "0 44", "bookmark"}, "event": {"0 44", "bookmark"}, "last": {"bookmark"}}
-			s := follow(t, s.Feed, token)
+			s := follow(t, s.Log, token)
 			s.expect(t, time.Second, want[name]...)
 			s.stop(t)
 		}
@@ -133,7 +133,7 @@ func TestAQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
 		bookmarks := 0
 		for range 40 { // What does not concern the caller goes on, each second.
 			n := 1
-			s.Update(feed.Change[int]{Key: "0", Item: &n})
+			s.Update(changelog.Change[int]{Key: "0", Item: &n})
 			if m := s.next(time.Second); m.what == "bookmark" {
 				last = m
 				bookmarks++
@@ -143,8 +143,8 @@ func TestAQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
 			t.Fatalf("%d bookmarks in 40 seconds", bookmarks)
 		}
 		s.stop(t)
-		servertest.CheckError(t, follow(t, s.Feed, first.token).end(), codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
-		resumed := follow(t, s.Feed, last.token)
+		servertest.CheckError(t, follow(t, s.Log, first.token).end(), codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
+		resumed := follow(t, s.Log, last.token)
 		resumed.expect(t, time.Second, "bookmark")
 		resumed.stop(t)
 	})
@@ -176,7 +176,7 @@ func TestACallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
 		synctest.Wait()
 		for i := range 12 {
 			n := 2 * i
-			s.Update(feed.Change[int]{Key: fmt.Sprint(i), Item: &n})
+			s.Update(changelog.Change[int]{Key: fmt.Sprint(i), Item: &n})
 		}
 		var got []string
 		for err := error(nil); err == nil; {
@@ -187,7 +187,7 @@ func TestACallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
 				servertest.CheckError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "more slowly than they come")
 			}
 		}
-		resumed := follow(t, s.Feed, last.token)
+		resumed := follow(t, s.Log, last.token)
 		for m := resumed.next(time.Second); m.what != "bookmark" && m.what != "nothing"; m = resumed.next(time.Second) {
 			got = append(got, m.what)
 		}
@@ -209,7 +209,7 @@ func TestTheEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot(t *testing.T) {
 		quiet.expect(t, time.Second, "bookmark")
 		begin := time.Now()
 		for _, s := range []*watching{unread, quiet} {
-			close(s.watches.ending)
+			s.watches.End()
 			servertest.CheckError(t, s.end(), codes.Unavailable, "SHUTTING_DOWN", "the server ends")
 		}
 		if took := time.Since(begin); took != 0 {
@@ -226,7 +226,7 @@ func TestWhatCannotBeToldEndsAWatch(t *testing.T) {
 		s := follow(t, numbers(), "")
 		s.expect(t, time.Second, "bookmark")
 		n := -1
-		s.Update(feed.Change[int]{Key: "0", Item: &n})
+		s.Update(changelog.Change[int]{Key: "0", Item: &n})
 		if err := s.end(); err == nil || err.Error() != "negative" {
 			t.Errorf("later: %v", err)
 		}

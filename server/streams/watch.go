@@ -1,0 +1,170 @@
+package streams
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc/status"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+)
+
+const (
+	// bookmarkEvery is how long a watch is silent at most.
+	bookmarkEvery = 10 * time.Second
+	// sendWithin is how long a watch waits for a caller that does not read.
+	sendWithin = 10 * time.Second
+)
+
+// Watches is what all watches of a server have in common.
+type Watches struct {
+	// BookmarkEvery is how long one is silent at most, SendWithin how long it waits
+	// for a caller that does not read, and AskEvery how long it goes on at most until
+	// it is asked again whether the caller may have it.
+	BookmarkEvery, SendWithin, AskEvery time.Duration
+	// ending is closed when the server ends.
+	ending chan struct{}
+}
+
+// NewWatches returns what the watches of a server that does not end yet have.
+func NewWatches() *Watches {
+	return &Watches{BookmarkEvery: bookmarkEvery, SendWithin: sendWithin, AskEvery: askEvery, ending: make(chan struct{})}
+}
+
+// End ends all watches. It is to be called once.
+func (w *Watches) End() { close(w.ending) }
+
+// Watch sends one caller what a log of changes of items has, in messages of its own
+// kind.
+type Watch[T, M any] struct {
+	*Watches
+	Log *changelog.Log[T]
+	// Scope is what the caller asked for; a token is only good for the same.
+	Scope string
+	// Message makes one of an item, with the token to go on from; nil if it does
+	// not concern the caller. The error ends the watch.
+	Message func(kind workloadresizerv1.WatchEventType, item *T, token string) (*M, error)
+	// Bookmark makes one that has only a token.
+	Bookmark func(token string) *M
+	Send     func(*M) error
+
+	call Call
+	// askAt is when to ask again whether the caller may watch.
+	askAt time.Time
+}
+
+var eventTypes = [...]workloadresizerv1.WatchEventType{
+	changelog.Added:    workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED,
+	changelog.Modified: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_MODIFIED,
+	changelog.Deleted:  workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_DELETED,
+}
+
+// Run sends what comes after the token, or, without one, the present state and
+// what comes after that, until ctx is done or it fails.
+func (w *Watch[T, M]) Run(ctx context.Context, token string) error {
+	w.call = Call{SendWithin: w.SendWithin, TooSlow: rpcerror.WatchTooSlow, Advice: "go on from the last token", Ending: w.ending}
+	return w.call.Run(ctx, func(ctx context.Context) error {
+		reader, err := w.begin(ctx, token)
+		if err != nil {
+			return err
+		}
+		return w.follow(ctx, reader)
+	})
+}
+
+// follow sends what a reader has.
+func (w *Watch[T, M]) follow(ctx context.Context, reader *changelog.Reader[T]) error {
+	silent := time.NewTimer(w.BookmarkEvery)
+	defer silent.Stop()
+	send := func(m *M) error {
+		silent.Reset(w.BookmarkEvery)
+		return w.send(m)
+	}
+	current := false
+	for {
+		if err := w.stillAllowed(ctx); err != nil {
+			return err
+		}
+		if !current && reader.Current() {
+			current = true
+			if err := send(w.Bookmark(reader.Token())); err != nil {
+				return err
+			}
+		}
+		event, more, err := reader.Next()
+		if err != nil {
+			return w.call.tooSlow(err.Error())
+		}
+		if more == nil {
+			m, err := w.Message(eventTypes[event.Kind], event.Item, reader.Token())
+			if err != nil {
+				return err
+			}
+			if m != nil {
+				if err := send(m); err != nil {
+					return err
+				}
+			}
+			more = always
+		}
+		select {
+		case <-more:
+		case <-silent.C:
+			silent.Reset(w.BookmarkEvery)
+			if !current {
+				break
+			}
+			if err := send(w.Bookmark(reader.Token())); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return status.FromContextError(ctx.Err()).Err()
+		}
+	}
+}
+
+func (w *Watch[T, M]) send(m *M) error { return w.call.Send(func() error { return w.Send(m) }) }
+
+// always stands for more where there may be more at once.
+var always = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// begin returns a reader of what follows. The messages of the present state have
+// no token: what was sent of it in part is no state to go on from.
+func (w *Watch[T, M]) begin(ctx context.Context, token string) (*changelog.Reader[T], error) {
+	if token != "" {
+		reader, err := w.Log.Resume(w.Scope, token)
+		return reader, tokenError(err)
+	}
+	state, reader := w.Log.Begin(w.Scope)
+	for _, event := range state.Items {
+		if err := w.stillAllowed(ctx); err != nil {
+			return nil, err
+		}
+		m, err := w.Message(eventTypes[changelog.Added], event.Item, "")
+		if err == nil && m != nil {
+			err = w.send(m)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return reader, nil
+}
+
+// tokenError translates what a log says of a token; nil stays nil.
+func tokenError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, changelog.ErrExpired):
+		return rpcerror.New(rpcerror.ResumeTokenExpired, err.Error()+"; watch again without a token")
+	}
+	return rpcerror.BadField("resume_token", "cannot be: "+err.Error())
+}

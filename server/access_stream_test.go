@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -52,15 +51,6 @@ func (g *guarded) testWatchEnds(t *testing.T) {
 	})
 }
 
-// arrived is a stream that the server has received the request of.
-type arrived struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-func (s *arrived) Context() context.Context { return s.ctx }
-func (s *arrived) RecvMsg(any) error        { return nil }
-
 func (g *guarded) testStillAllowed(t *testing.T) {
 	g.account(t, "guard")
 	g.namespace(t, "yellow")
@@ -88,7 +78,7 @@ func (g *guarded) testStillAllowed(t *testing.T) {
 		return nil
 	}
 	localcluster.Eventually(t, "the role", func() error {
-		err := g.access.AuthenticateStream(nil, &arrived{nil, ctx}, info, func(service any, s grpc.ServerStream) error {
+		err := g.access.AuthenticateStream(nil, &servertest.Arrived{Ctx: ctx}, info, func(service any, s grpc.ServerStream) error {
 			return g.access.AuthorizeStream(service, s, info, handle)
 		})
 		if err != nil {

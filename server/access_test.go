@@ -410,7 +410,7 @@ func (g *guarded) testResume(t *testing.T) {
 		unknown: admin,
 	} {
 		for i, account := range []string{"nobody", "viewer", "editor", "admin"} {
-			_, err := pauses.Resume(bearing(t.Context(), g.token(t, account, audience)), &workloadresizerv1.ResumeRequest{Scope: everything, Kind: kind, ValidateOnly: true})
+			_, err := pauses.Resume(bearing(t.Context(), g.token(t, account, audience)), &workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true}, Kind: kind, ValidateOnly: true})
 			want := "PermissionDenied NOT_AUTHORIZED"
 			if i >= role {
 				want = ""

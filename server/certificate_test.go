@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/health"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -31,7 +32,7 @@ func TestProbesAndMetricsTellOfTheCertificate(t *testing.T) {
 	expiry, why := time.Unix(1_700_000_000, 0), errors.New("Secret a/b is broken")
 	for _, tc := range []struct {
 		name        string
-		certificate Certificate
+		certificate health.Certificate
 		code        int
 		body        string
 		metric      bool

@@ -3,7 +3,6 @@ package server
 import (
 	"crypto/tls"
 	"net"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -13,19 +12,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/benchmarks"
+	"github.com/workload-resizer/workload-resizer/server/health"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/status"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
-
-// Certificate is what is known of the serving certificate.
-type Certificate interface {
-	// Ready returns why nobody can connect yet, nil once they can.
-	Ready() error
-	// Problem returns why the last good certificate is in force, or why it cannot be
-	// renewed; nil if all is well.
-	Problem() error
-	// Expiry is when the one in force expires; zero if there is none.
-	Expiry() time.Time
-}
 
 // Config is what a Server is made of. All fields must be set, where no other
 // default is named.
@@ -44,9 +36,9 @@ type Config struct {
 	Holds      *hold.Store
 	// Benchmarks are what was measured; nil if the server does not use it. A server
 	// without a cluster does not.
-	Benchmarks Benchmarks
+	Benchmarks benchmarks.Provider
 	// Election tells which replica leads; nil if there is only this one.
-	Election Election
+	Election status.Election
 	// Planner plans manifests where there is no Reconciler; with one it does not
 	// count.
 	Planner *reconciler.Planner
@@ -66,7 +58,7 @@ type Config struct {
 	// TLS is what the gRPC API and the profiles are encrypted with; nil is plaintext.
 	TLS *tls.Config
 	// Certificate is that of TLS; nil where TLS is.
-	Certificate Certificate
+	Certificate health.Certificate
 	// Pprof is listened on for profiles of the process, by those whom PprofAccess
 	// lets; nil for none. The server closes it.
 	Pprof       net.Listener
@@ -75,4 +67,33 @@ type Config struct {
 	Traces trace.TracerProvider
 	// Metrics are registered and exposed from here.
 	Metrics *prometheus.Registry
+}
+
+// standalone tells whether the server has no cluster.
+func (c *Config) standalone() bool { return c.Reconciler == nil }
+
+// stores are those that keep something in ConfigMaps.
+func (c *Config) stores() (all []health.Store) {
+	if c.Overrides != nil {
+		all = append(all, c.Overrides)
+	}
+	if c.Holds != nil {
+		all = append(all, c.Holds)
+	}
+	if c.Benchmarks != nil {
+		all = append(all, c.Benchmarks)
+	}
+	return all
+}
+
+// planner plans pods that are not in the cluster. The error is that what the
+// cluster allows is not known yet.
+func (c *Config) planner() (*reconciler.Planner, error) {
+	if c.standalone() {
+		return c.Planner, nil
+	}
+	if err := c.Reconciler.Ready(); err != nil {
+		return nil, translate.Error(err)
+	}
+	return &c.Reconciler.Planner, nil
 }

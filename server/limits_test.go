@@ -1,19 +1,20 @@
 package server
 
 import (
-	"context"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"k8s.io/client-go/kubernetes"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
-	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
 // limited is a server that knows everybody as ann, whom it allows everything.
@@ -27,6 +28,9 @@ func limited(t *testing.T, most limits.Limits) (r *running, rightsAsked *atomic.
 	}))
 	return start(t, setup{server: func(c *Config) {
 		c.Limits = most
+		c.Benchmarks = &servertest.Measured{Known: &benchmark.View{
+			Settings: servertest.DefaultSettings(), Baseline: "n2d", Estimates: []estimate.Estimate{{NodeType: "n4", Baseline: "n2d", Ratio: 1.1}},
+		}}
 		c.Access = access.New(access.Config{
 			Tokens: client.AuthenticationV1().TokenReviews(), Rights: client.AuthorizationV1().SubjectAccessReviews(), Audiences: []string{audience},
 		})
@@ -75,6 +79,14 @@ func TestWatchesAreCounted(t *testing.T) {
 	servertest.CheckError(t, watch(), codes.ResourceExhausted, "TOO_MANY_WATCHES", "run already")
 }
 
+// first receives the first message of a stream.
+func first(stream grpc.ServerStreamingClient[workloadresizerv1.PreviewPlansResponse], err error) error {
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	return err
+}
+
 func TestPreviewsAreCounted(t *testing.T) {
 	r, _ := limited(t, limits.Limits{Previews: 1})
 	ctx := bearing(t.Context(), "token")
@@ -83,50 +95,13 @@ func TestPreviewsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := workloadresizerv1.NewPlanServiceClient(r.conn)
-	_, err = previews(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
+	err = first(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
 	_, err = client.PreviewManifest(ctx, &workloadresizerv1.PreviewManifestRequest{Manifest: "x"})
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
-	release()
-	_, err = previews(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
-	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "")
-
-	slots := limits.NewSlots(1)
-	if _, err := slots.Take(servertest.As(t, "ben")); err != nil {
-		t.Fatal(err)
-	}
-	s := &ratioService{impacts: impactOf("n4"), viewer: servertest.All, slots: slots}
-	_, err = s.impact(servertest.As(t, "ann"), nil)
+	_, err = workloadresizerv1.NewBenchmarkServiceClient(r.conn).GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
-}
-
-// A call that its caller ends early must not let the next one begin while its
-// work goes on.
-func TestASlotIsTakenUntilTheWorkEnds(t *testing.T) {
-	slots := limits.NewSlots(1)
-	ctx := servertest.As(t, "ann")
-	release, err := slots.Take(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	working := make(chan struct{})
-	ended := make(chan struct{})
-	gone, cancel := context.WithCancel(ctx)
-	cancel()
-	if err := (&streams.Call{SendWithin: sendWithin}).Run(gone, func(context.Context) error {
-		defer close(ended)
-		defer release()
-		<-working
-		return nil
-	}); err == nil {
-		t.Error("a call that its caller ended succeeded")
-	}
-	if _, err := slots.Take(ctx); err == nil {
-		t.Error("another one began while its work went on")
-	}
-	close(working)
-	<-ended
-	if _, err := slots.Take(ctx); err != nil {
-		t.Error(err)
-	}
+	release()
+	err = first(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
+	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/server/health"
 )
 
 // newPanics counts the calls that panicked.
@@ -79,5 +80,26 @@ func (c *sourceCollector) Collect(metrics chan<- prometheus.Metric) {
 			value = 0
 		}
 		metrics <- prometheus.MustNewConstMetric(c.healthy, prometheus.GaugeValue, value, source.Name)
+	}
+}
+
+// expiryCollector exposes when the serving certificate expires, if there is one.
+type expiryCollector struct {
+	certificate health.Certificate
+	expiry      *prometheus.Desc
+}
+
+func newExpiryCollector(certificate health.Certificate) *expiryCollector {
+	return &expiryCollector{certificate, prometheus.NewDesc("workload_resizer_tls_certificate_expiry_timestamp_seconds",
+		"When the serving certificate of the gRPC API expires, in seconds since 1970.", nil, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (c *expiryCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.expiry }
+
+// Collect implements prometheus.Collector.
+func (c *expiryCollector) Collect(metrics chan<- prometheus.Metric) {
+	if expiry := c.certificate.Expiry(); !expiry.IsZero() {
+		metrics <- prometheus.MustNewConstMetric(c.expiry, prometheus.GaugeValue, float64(expiry.Unix()))
 	}
 }

@@ -8,14 +8,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -27,8 +23,6 @@ type setup struct {
 	cluster *rest.Config
 	// ratios are the first state of their source; by default servertest.Layer().
 	ratios ratios.Update
-	// viewer tells what callers see; by default it is the server's Access.
-	viewer access.Viewer
 	// askEvery is how often watches look up and ask whether they may go on; by
 	// default as the server has it.
 	askEvery time.Duration
@@ -58,12 +52,7 @@ func start(t testing.TB, of setup) *running {
 	if of.server != nil {
 		of.server(&config)
 	}
-	if of.viewer == nil {
-		r.server = New(config)
-	} else {
-		config.Access = access.New(access.Config{Local: true})
-		r.server = newServer(config, of.viewer)
-	}
+	r.server = New(config)
 	if of.askEvery > 0 {
 		r.server.watches.AskEvery, r.server.watches.BookmarkEvery = of.askEvery, of.askEvery
 	}
@@ -84,25 +73,4 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 		t.Fatal(err)
 	}
 	return response.StatusCode, string(body)
-}
-
-// startOn starts a server of a frozen cluster, and returns when it is known.
-func startOn(t testing.TB, cluster *rest.Config, of setup) *running {
-	t.Helper()
-	of.cluster, of.loop = cluster, servertest.DryRun
-	r := start(t, of)
-	r.Known(t)
-	return r
-}
-
-// measuring starts a server that keeps samples of nodes with these labels.
-func measuring(t testing.TB, m *servertest.Measured, nodes map[string]map[string]string) workloadresizerv1.BenchmarkServiceClient {
-	t.Helper()
-	var all []corev1.Node
-	for name, labels := range nodes {
-		all = append(all, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
-	}
-	r := start(t, setup{cluster: servertest.Frozen(t, nil, all), server: func(c *Config) { c.Benchmarks = m }})
-	r.Known(t)
-	return workloadresizerv1.NewBenchmarkServiceClient(r.conn)
 }

@@ -5,19 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/keepalive"
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/health"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
 	"github.com/workload-resizer/workload-resizer/server/rules"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
@@ -42,13 +42,12 @@ type Server struct {
 	http   *http.Server
 	// pprof is nil if nothing listens for it.
 	pprof  *http.Server
-	health *health.Server
+	health *health.Health
 
-	ratioLog *ratioLog
-	watches  *streams.Watches
+	ratios  *ratioservice.Service
+	watches *streams.Watches
+	// previews bound what is planned for callers at once.
 	previews *limits.Slots
-	// ending tells that the server was asked to end.
-	ending atomic.Bool
 }
 
 // New returns a server that does nothing until Run. The reconciler must not run
@@ -57,11 +56,6 @@ func New(config Config) *Server {
 	if config.Access == nil {
 		config.Access = access.New(access.Config{Local: true})
 	}
-	return newServer(config, config.Access)
-}
-
-// newServer returns a server whose callers see what the viewer says.
-func newServer(config Config, viewer access.Viewer) *Server {
 	transport := insecure.NewCredentials()
 	if config.TLS != nil {
 		transport = credentials.NewTLS(config.TLS)
@@ -88,12 +82,14 @@ func newServer(config Config, viewer access.Viewer) *Server {
 			grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 			grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 30 * time.Minute, MaxConnectionAgeGrace: time.Minute, MaxConnectionIdle: time.Hour}),
 		)...),
-		health:   health.NewServer(),
-		ratioLog: newRatioLog(config.Ratios, config.Overrides != nil),
 		watches:  streams.NewWatches(),
 		previews: limits.NewSlots(config.Limits.Previews),
 	}
-	s.register(viewer)
+	s.health = health.New(health.Config{
+		Ratios: config.Ratios, Reconciler: config.Reconciler, Holds: config.Holds, Stores: config.stores(), Certificate: config.Certificate,
+		Services: s.grpc.GetServiceInfo,
+	})
+	s.register()
 	metrics.InitializeMetrics(s.grpc)
 	s.http = &http.Server{Handler: s.httpHandler(), ReadHeaderTimeout: 10 * time.Second}
 	if config.Pprof != nil {
@@ -120,8 +116,8 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	following, stopFollowing := context.WithCancel(ctx)
 	defer stopFollowing()
-	go s.followHealth(following)
-	go s.ratioLog.run(following)
+	go s.health.Run(following)
+	go s.ratios.Run(following)
 
 	var first error
 	select {
@@ -147,9 +143,8 @@ func ended(attempt string, err error) error {
 // shutdown refuses new calls, ends watches, and gives the calls under way
 // shutdownGrace.
 func (s *Server) shutdown() {
-	s.ending.Store(true)
 	s.watches.End()
-	s.health.Shutdown()
+	s.health.End()
 	if s.pprof != nil {
 		_ = s.pprof.Close() // Nobody waits for a profile of what ends.
 	}

@@ -1,43 +1,59 @@
 package server
 
 import (
-	"time"
-
 	channelz "google.golang.org/grpc/channelz/service"
-	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/benchmarks"
+	"github.com/workload-resizer/workload-resizer/server/holds"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/plans"
+	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
+	"github.com/workload-resizer/workload-resizer/server/resizes"
+	"github.com/workload-resizer/workload-resizer/server/status"
 )
 
-// register makes the services, each of what it needs, for callers that see what
-// the viewer says.
-func (s *Server) register(viewer access.Viewer) {
+// register makes the services, each of what it needs.
+func (s *Server) register() {
 	config := &s.config
-	ratios := &ratioService{store: config.Ratios, overrides: config.Overrides, viewer: viewer, log: s.ratioLog, watches: s.watches, slots: limits.NewSlots(config.Limits.Previews)}
-	workloadresizerv1.RegisterRatioServiceServer(s.grpc, ratios)
-	workloadresizerv1.RegisterPlanServiceServer(s.grpc, &planService{ratios: config.Ratios, reconciler: config.Reconciler, planner: config.planner, viewer: viewer, slots: s.previews, now: time.Now})
-	if r := config.Reconciler; r != nil {
-		ratios.impacts = r
-		held := holds{store: config.Holds, pods: r, viewer: viewer, rights: config.Access}
-		workloadresizerv1.RegisterPauseServiceServer(s.grpc, &pauseService{holds: held})
-		workloadresizerv1.RegisterBenchmarkServiceServer(s.grpc, &benchmarkService{
-			benchmarks: config.Benchmarks, ratios: ratios, reconciler: r, slots: s.previews, now: time.Now,
-		})
-		workloadresizerv1.RegisterResizeServiceServer(s.grpc, &resizeService{holds: held, reconciler: r, log: followResizes(r), watches: s.watches, replica: newReplica(config)})
-	} else {
+	telling := ratioservice.Config{Store: config.Ratios, Overrides: config.Overrides, Viewer: config.Access, Watches: s.watches, Slots: limits.NewSlots(config.Limits.Previews)}
+	if !config.standalone() {
+		telling.Impacts = config.Reconciler
+	}
+	s.ratios = ratioservice.New(telling)
+	s.ratios.Register(s.grpc)
+	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews}).Register(s.grpc)
+	if config.standalone() {
 		// They are there to be refused as what needs a cluster.
 		workloadresizerv1.RegisterPauseServiceServer(s.grpc, workloadresizerv1.UnimplementedPauseServiceServer{})
 		workloadresizerv1.RegisterBenchmarkServiceServer(s.grpc, workloadresizerv1.UnimplementedBenchmarkServiceServer{})
 		workloadresizerv1.RegisterResizeServiceServer(s.grpc, workloadresizerv1.UnimplementedResizeServiceServer{})
+	} else {
+		s.registerOfCluster()
 	}
-	healthv1.RegisterHealthServer(s.grpc, s.health)
+	s.health.Register(s.grpc)
 	if config.Reflection {
 		reflection.Register(s.grpc)
 	}
 	if config.Channelz {
 		channelz.RegisterChannelzServiceToServer(s.grpc)
 	}
+}
+
+// registerOfCluster makes the services that need a cluster.
+func (s *Server) registerOfCluster() {
+	config := &s.config
+	held := holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access})
+	held.Register(s.grpc)
+	benchmarks.New(benchmarks.Config{
+		Benchmarks: config.Benchmarks, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
+	}).Register(s.grpc)
+	resizes.New(resizes.Config{
+		Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches, Restorer: held,
+		Replica: status.New(status.Config{
+			Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds,
+			Unstorable: s.health.Unstorable, Election: config.Election,
+		}),
+	}).Register(s.grpc)
 }

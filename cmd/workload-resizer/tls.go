@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
-	"github.com/workload-resizer/workload-resizer/server"
 	"github.com/workload-resizer/workload-resizer/server/certs"
+	"github.com/workload-resizer/workload-resizer/server/health"
 	"github.com/workload-resizer/workload-resizer/server/selfsigned"
 )
 
@@ -61,7 +61,7 @@ func (o *selfSignedOptions) validate(reject func(flag, format string, args ...an
 type encryption struct {
 	// config and certificate are nil for plaintext.
 	config      *tls.Config
-	certificate server.Certificate
+	certificate health.Certificate
 	// run keeps the certificate; nil where nothing needs to.
 	run func(context.Context) error
 }
@@ -95,5 +95,5 @@ type kept struct {
 	files *certs.Source
 }
 
-// Problem implements server.Certificate.
+// Problem implements health.Certificate.
 func (k kept) Problem() error { return errors.Join(k.Keeper.Problem(), k.files.Problem()) }

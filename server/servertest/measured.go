@@ -42,14 +42,14 @@ func NewMeasured() *Measured {
 	return &Measured{Kept: map[string]sample.Sample{}, Known: &benchmark.View{Settings: DefaultSettings(), Baseline: "n2d"}}
 }
 
-// Add implements benchmarks.Benchmarks.
+// Add implements benchmarks.Provider.
 func (m *Measured) Add(_ context.Context, add []sample.Sample) ([]samples.Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return keep(m.Kept, add, m.Err)
 }
 
-// Preview implements benchmarks.Benchmarks.
+// Preview implements benchmarks.Provider.
 func (m *Measured) Preview(add []sample.Sample) ([]samples.Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,16 +77,16 @@ func keep(kept map[string]sample.Sample, add []sample.Sample, err error) ([]samp
 	return outcomes, err
 }
 
-// Missing implements benchmarks.Benchmarks.
+// Missing implements benchmarks.Provider.
 func (m *Measured) Missing() error { return nil }
 
-// NodeType implements benchmarks.Benchmarks for a cloud that has only families.
+// NodeType implements benchmarks.Provider for a cloud that has only families.
 func (m *Measured) NodeType(instanceType string) string { return nodetype.Family(instanceType) }
 
-// Ready implements benchmarks.Benchmarks.
+// Ready implements benchmarks.Provider.
 func (m *Measured) Ready() error { return m.Unread }
 
-// View implements benchmarks.Benchmarks.
+// View implements benchmarks.Provider.
 func (m *Measured) View() (*benchmark.View, error) {
 	m.Views.Add(1)
 	return m.Known, m.Unread

@@ -90,3 +90,15 @@ func Quiet() {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 }
+
+// Arrived is a stream that the server has received the request of.
+type Arrived struct {
+	grpc.ServerStream
+	Ctx context.Context
+}
+
+// Context implements grpc.ServerStream.
+func (s *Arrived) Context() context.Context { return s.Ctx }
+
+// RecvMsg implements grpc.ServerStream.
+func (s *Arrived) RecvMsg(any) error { return nil }

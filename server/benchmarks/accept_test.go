@@ -1,0 +1,73 @@
+package benchmarks
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"k8s.io/client-go/kubernetes"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/override"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// nothing would change.
+type nothing struct{}
+
+func (nothing) Impact(context.Context, *ratios.Table) (*reconciler.Impact, error) {
+	return &reconciler.Impact{}, nil
+}
+
+// A suggestion is of a node type that is there, of one that is not, or of one CPU model.
+func TestASuggestionIsAcceptedBySettingIt(t *testing.T) {
+	client := kubernetes.NewForConfigOrDie(localcluster.ForTest(t, "").Config())
+	servertest.ConfigMap(t, client, "overrides")
+	overrides := override.New(client, servertest.Namespace, "overrides")
+	store := ratios.NewStore(overrides, ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
+	servertest.Run(t, store.Run)
+	localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
+	r := ratioservice.New(ratioservice.Config{Store: store, Overrides: overrides, Impacts: nothing{}, Viewer: servertest.All})
+	s := New(Config{Benchmarks: &servertest.Measured{Known: published()}, Ratios: r, Store: store})
+	ctx := access.NewContext(t.Context(), access.Caller{Local: true})
+	suggestion := func(nodeType string) *workloadresizerv1.Suggestion {
+		t.Helper()
+		got, err := s.GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.GetSuggestion()
+	}
+	for _, nodeType := range []string{"n4", "t2d", "n4@Intel-6-207"} {
+		m := suggestion(nodeType)
+		if m.GetEtag() == "" {
+			t.Errorf("%s has no etag", nodeType)
+		}
+		request := &workloadresizerv1.UpdateRatioRequest{
+			Ratio: &workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: m.GetCpuPerf(), MemoryPerf: m.GetMemoryPerf(), Etag: m.GetEtag()}, AllowMissing: true,
+		}
+		if _, err := r.UpdateRatio(ctx, request); err != nil {
+			t.Fatal(err)
+		}
+		set, err := r.GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.GetRatio(); got.GetCpuPerf() != m.GetCpuPerf() || got.GetMemoryPerf() != m.GetMemoryPerf() {
+			t.Errorf("%s: suggested %v, in force %v", nodeType, m, got)
+		}
+		request.Ratio.CpuPerf++
+		_, err = r.UpdateRatio(ctx, request)
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", fmt.Sprintf("node type %q was changed", nodeType))
+		if again := suggestion(nodeType); again.GetEtag() == m.GetEtag() || again.GetCurrent().GetCpuPerf() != m.GetCpuPerf() {
+			t.Errorf("%s: then suggested %v", nodeType, again)
+		}
+	}
+}

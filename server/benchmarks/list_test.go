@@ -1,0 +1,155 @@
+package benchmarks
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+)
+
+func TestListBenchmarks(t *testing.T) {
+	var all []estimate.Aggregate
+	var everything []string
+	for _, nodeType := range []string{"c3", "n4"} {
+		for _, model := range []string{"", "Intel-6-143"} {
+			for _, run := range []string{"coremark", "passmark:cpu_mark"} {
+				for _, version := range []string{"1.0", "1.0 b"} {
+					key := estimate.Key{NodeType: nodeType, CPUModel: model, Benchmark: run, Version: version}
+					everything = append(everything, fmt.Sprint(key))
+					// Not in the order of the pages.
+					all = append([]estimate.Aggregate{{Key: key}}, all...)
+				}
+			}
+		}
+	}
+	client := measuring(t, &servertest.Measured{Known: &benchmark.View{Aggregates: all}}, nil)
+	list := func(request *workloadresizerv1.ListBenchmarksRequest) (pages []int, keys []string) {
+		t.Helper()
+		for {
+			response, err := client.ListBenchmarks(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range response.GetBenchmarks() {
+				keys = append(keys, fmt.Sprint(estimate.Key{NodeType: b.GetNodeType(), CPUModel: b.GetCpuModel(), Benchmark: b.GetBenchmark(), Version: b.GetVersion()}))
+			}
+			pages = append(pages, len(response.GetBenchmarks()))
+			if request.PageToken = response.GetNextPageToken(); request.PageToken == "" {
+				return pages, keys
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name    string
+		request *workloadresizerv1.ListBenchmarksRequest
+		pages   []int
+		keys    []string
+	}{
+		{"all", &workloadresizerv1.ListBenchmarksRequest{}, []int{16}, everything},
+		{"by pages", &workloadresizerv1.ListBenchmarksRequest{PageSize: 5}, []int{5, 5, 5, 1}, everything},
+		{"the last page may be full", &workloadresizerv1.ListBenchmarksRequest{PageSize: 8}, []int{8, 8}, everything},
+		{"of a node type, by pages", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4", PageSize: 6}, []int{6, 2}, everything[8:]},
+		{"of a CPU model", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4@Intel-6-143"}, []int{4}, everything[12:]},
+		{"of a benchmark", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4@Intel-6-143", Benchmark: "coremark"}, []int{2}, everything[12:14]},
+		{"of nothing that there is", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n"}, []int{0}, nil},
+	} {
+		pages, keys := list(tc.request)
+		if diff := cmp.Diff(tc.pages, pages) + cmp.Diff(tc.keys, keys); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+	}
+	for _, token := range []string{"x", "!", base64.RawURLEncoding.EncodeToString([]byte("1 a\x00b")), base64.RawURLEncoding.EncodeToString([]byte("2 a\x00b\x00c\x00d"))} {
+		_, err := client.ListBenchmarks(t.Context(), &workloadresizerv1.ListBenchmarksRequest{PageToken: token})
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token cannot be: it is none that this server has given")
+	}
+}
+
+func TestAPageTokenOfTheLongestKeyIsAccepted(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("<", n) }
+	key := estimate.Key{NodeType: long(63), CPUModel: long(63), Benchmark: long(128), Version: long(64)}
+	token := benchmarksToken(&key)
+	if err := protovalidate.Validate(&workloadresizerv1.ListBenchmarksRequest{PageToken: token}); err != nil {
+		t.Error(err)
+	}
+	if got, err := parseBenchmarksToken(token); err != nil || *got != key {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func FuzzParseBenchmarksToken(f *testing.F) {
+	f.Add(benchmarksToken(&estimate.Key{NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "coremark", Version: "1"}))
+	f.Add("")
+	f.Add("MSBhAGI")
+	f.Fuzz(func(t *testing.T, token string) {
+		if key, err := parseBenchmarksToken(token); err == nil && benchmarksToken(key) != token {
+			t.Errorf("%q is %v, which has the token %q", token, key, benchmarksToken(key))
+		}
+	})
+}
+
+func TestABenchmarkIsToldWithAllThatIsKnown(t *testing.T) {
+	got := benchmarkMessage(&estimate.Aggregate{
+		Key: estimate.Key{NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "coremark", Version: "1"}, Unit: "iterations/s",
+		Samples: 9, Outliers: 1, Machines: 4, Median: 22207, Spread: 0.01, SingleThread: 39000, SpotChecks: 3, SpotMedian: 38000,
+		Oldest: servertest.Written, Newest: servertest.Written.Add(time.Hour),
+	})
+	want := &workloadresizerv1.Benchmark{
+		NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Version: "1", Unit: "iterations/s",
+		Samples: 9, Outliers: 1, Machines: 4, Median: 22207, Spread: 0.01, SingleThreadMedian: 39000, SpotChecks: 3, SpotMedian: 38000,
+		OldestTime: timestamppb.New(servertest.Written), NewestTime: timestamppb.New(servertest.Written.Add(time.Hour)),
+	}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestListFeeds(t *testing.T) {
+	table := fetch.Feed{Name: "table", Format: feed.CloudCSV, File: "/feeds/table.csv"}
+	view := &benchmark.View{Feeds: []fetch.Status{
+		{Feed: table, LastTry: servertest.Written.Add(time.Hour), LastSuccess: servertest.Written, Err: errors.New("no such file"), Result: feed.Result{
+			Rows: 10, Skipped: 2, Bad: 1, Faults: []feed.Fault{{Line: 7, Field: "Avg Score", Reason: "must be a number"}},
+		}},
+		{Feed: fetch.Feed{Name: "young", Format: feed.PerfKit}},
+	}}
+	client := measuring(t, &servertest.Measured{Known: view}, nil)
+	got, err := client.ListFeeds(t.Context(), &workloadresizerv1.ListFeedsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &workloadresizerv1.ListFeedsResponse{Feeds: []*workloadresizerv1.Feed{
+		{
+			Name: "table", Format: "cloud-csv", Location: table.Location(), LastTryTime: timestamppb.New(servertest.Written.Add(time.Hour)), LastSuccessTime: timestamppb.New(servertest.Written), Message: "no such file",
+			Rows: 10, Samples: 7, Skipped: 2, Bad: 1, Faults: []*workloadresizerv1.FeedFault{{Line: 7, Field: "Avg Score", Message: "must be a number"}},
+		},
+		{Name: "young", Format: "perfkit", Location: view.Feeds[1].Feed.Location()},
+	}}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestModes(t *testing.T) {
+	for mode, want := range map[settings.Mode]workloadresizerv1.BenchmarkMode{
+		settings.Observe: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE, settings.Apply: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY,
+	} {
+		if got := benchmarkMode(mode); got != want {
+			t.Errorf("%s is %v", mode, got)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package benchmarks
+
+import (
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+func benchmarkMessage(a *estimate.Aggregate) *workloadresizerv1.Benchmark {
+	return &workloadresizerv1.Benchmark{
+		NodeType: a.NodeType, CpuModel: a.CPUModel, Benchmark: a.Benchmark, Version: a.Version, Unit: a.Unit,
+		Samples: int64(a.Samples), Outliers: int64(a.Outliers), Machines: int64(a.Machines),
+		Median: a.Median, Spread: a.Spread, SingleThreadMedian: a.SingleThread,
+		OldestTime: translate.Timestamp(a.Oldest), NewestTime: translate.Timestamp(a.Newest),
+		SpotChecks: int64(a.SpotChecks), SpotMedian: a.SpotMedian,
+	}
+}
+
+func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
+	r := &s.Result
+	m := &workloadresizerv1.Feed{
+		Name: s.Feed.Name, Format: string(s.Feed.Format), Location: s.Feed.Location(),
+		LastTryTime: translate.Timestamp(s.LastTry), LastSuccessTime: translate.Timestamp(s.LastSuccess),
+		Rows: int64(r.Rows), Samples: int64(r.Rows - r.Skipped - r.Bad), Skipped: int64(r.Skipped), Bad: int64(r.Bad),
+	}
+	if s.Err != nil {
+		m.Message = s.Err.Error()
+	}
+	for _, f := range r.Faults {
+		m.Faults = append(m.Faults, &workloadresizerv1.FeedFault{Line: int64(f.Line), Field: f.Field, Message: f.Reason})
+	}
+	return m
+}
+
+// estimateMessage is the part of a suggestion that the benchmarks say.
+func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
+	m := &workloadresizerv1.Suggestion{
+		NodeType: e.NodeType, BaselineNodeType: e.Baseline,
+		Ratio: e.Ratio, RatioLow: e.Low, RatioHigh: e.High,
+		Samples: int64(e.Samples), Machines: int64(e.Machines),
+		OldestTime: translate.Timestamp(e.Oldest), NewestTime: translate.Timestamp(e.Newest),
+	}
+	for _, h := range e.Holds {
+		m.Holds = append(m.Holds, &workloadresizerv1.SuggestionHold{Code: string(h.Code), Message: h.Message})
+	}
+	for _, p := range e.Parts {
+		m.Parts = append(m.Parts, &workloadresizerv1.SuggestionPart{
+			Benchmark: p.Benchmark, Version: p.Version, Ratio: p.Ratio, Weight: p.Weight,
+			Samples: int64(p.Samples), Machines: int64(p.Machines),
+			BaselineSamples: int64(p.BaselineSamples), BaselineMachines: int64(p.BaselineMachines),
+		})
+	}
+	for _, model := range e.Models {
+		m.Models = append(m.Models, &workloadresizerv1.SuggestionModel{CpuModel: model.CPUModel, Ratio: model.Ratio, Machines: int64(model.Machines)})
+	}
+	return m
+}
+
+func benchmarkMode(m settings.Mode) workloadresizerv1.BenchmarkMode {
+	if m == settings.Apply {
+		return workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY
+	}
+	return workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE
+}

@@ -1,0 +1,143 @@
+package benchmarks
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+const (
+	// sourceAgent is the source of samples of callers that are bound to a node,
+	// and sourceImport of those of others that name none.
+	sourceAgent, sourceImport = sample.SourceAgent, "import"
+	// maxIDBytes and maxFaultBytes bound what is told of a sample that is wrong,
+	// which may be as large as a message.
+	maxIDBytes, maxFaultBytes = sample.MaxIDBytes, 512
+)
+
+// sampleFault is why a sample is rejected.
+type sampleFault struct {
+	code           workloadresizerv1.SampleErrorCode
+	field, message string
+}
+
+func invalidSample(field, format string, args ...any) *sampleFault {
+	return &sampleFault{workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_INVALID, field, fmt.Sprintf(format, args...)}
+}
+
+// sample reads one, or says what is wrong with it. The error is one of the call:
+// that types of nodes are not known yet.
+func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller, now time.Time) (sample.Sample, *sampleFault, error) {
+	made := sample.Sample{
+		ID: m.GetId(), NodeType: m.GetNodeType(), InstanceType: m.GetInstanceType(), CPUModel: m.GetCpuModel(),
+		Benchmark: m.GetBenchmark(), Version: m.GetVersion(), Score: m.GetScore(), Unit: m.GetUnit(),
+		VCPUs: int(m.GetVcpus()), Threads: int(m.GetThreads()), SingleThread: m.GetSingleThreadScore(), Runs: int(m.GetRuns()),
+		Machine: m.GetMachine(), Source: cmp.Or(m.GetSource(), sourceImport), Spot: m.GetSpotCheck(),
+	}
+	if t := m.GetMeasureTime(); t != nil {
+		if err := t.CheckValid(); err != nil {
+			return made, invalidSample("measure_time", "is none: %v", err), nil
+		}
+		made.Time = t.AsTime()
+	}
+	node, bound := by.Node()
+	if bound {
+		if wrong := boundFault(m, node); wrong != nil {
+			return made, wrong, nil
+		}
+		made.Source = sourceAgent
+	}
+	wrong, err := s.identify(&made, m.GetNode(), bound)
+	if wrong == nil && err == nil {
+		wrong = faultOf(made.Validate(now))
+	}
+	if bound {
+		made.ID = idOfNode(node, made.ID)
+	}
+	return made, wrong, err
+}
+
+// identify says what the machine is called by in ratios. Of a caller that is bound to
+// the node, the node's labels are believed first.
+func (s *Service) identify(made *sample.Sample, node string, bound bool) (*sampleFault, error) {
+	switch {
+	case node != "":
+		if made.NodeType != "" || made.InstanceType != "" {
+			return invalidSample("node", "must not be set with node_type or instance_type: its labels tell the type"), nil
+		}
+		return s.identifyNode(made, node, bound)
+	case made.NodeType != "":
+	case made.InstanceType != "":
+		if made.NodeType = s.config.Benchmarks.NodeType(made.InstanceType); made.NodeType == "" {
+			return invalidSample("instance_type", "%q tells no node type: set node_type, too", made.InstanceType), nil
+		}
+	default:
+		return invalidSample("node_type", "must be set, or node or instance_type"), nil
+	}
+	return nil, nil
+}
+
+// identifyNode takes what the node's labels tell.
+func (s *Service) identifyNode(made *sample.Sample, node string, bound bool) (*sampleFault, error) {
+	machine, found, err := s.config.Reconciler.Machine(node)
+	switch {
+	case err != nil:
+		return nil, translate.Error(err)
+	case !found:
+		return &sampleFault{workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN, "node",
+			fmt.Sprintf("%q is not known here; if it is new, send the sample again in a while", node)}, nil
+	}
+	made.Machine, made.NodeType = node, machine.NodeType
+	if bound {
+		made.CPUModel = cmp.Or(machine.CPUModel, made.CPUModel)
+	} else {
+		made.CPUModel = cmp.Or(made.CPUModel, machine.CPUModel)
+	}
+	if machine.Label == nodetype.LabelInstanceType && !machine.Known {
+		// As if it were published: what is measured on both is of one type.
+		made.InstanceType, made.NodeType = machine.NodeType, s.config.Benchmarks.NodeType(machine.NodeType)
+	}
+	if made.NodeType == "" {
+		return invalidSample("node", "%q has no label that tells its type", node), nil
+	}
+	return nil, nil
+}
+
+// sampleFields are the fields of a message that those of a sample come from, where
+// they are called otherwise.
+var sampleFields = map[string]string{
+	"nodeType": "node_type", "instanceType": "instance_type", "cpuModel": "cpu_model", "singleThread": "single_thread_score", "time": "measure_time",
+}
+
+// faultOf makes one of all faults, nil if there are none.
+func faultOf(faults []sample.Fault) *sampleFault {
+	var messages []string
+	for i, f := range faults {
+		if name, ok := sampleFields[f.Field]; ok {
+			faults[i].Field = name
+		}
+		messages = append(messages, faults[i].Error())
+	}
+	switch len(faults) {
+	case 0:
+		return nil
+	case 1:
+		return invalidSample(faults[0].Field, "%s", faults[0].Reason)
+	}
+	return invalidSample("", "%s", strings.Join(messages, "; "))
+}
+
+// clip cuts a text off that has more bytes.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
+}

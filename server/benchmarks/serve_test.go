@@ -1,0 +1,53 @@
+package benchmarks
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+)
+
+// serving is who asks and how much; each field has a default.
+type serving struct {
+	// viewer tells what callers see; by default everything.
+	viewer access.Viewer
+	slots  *limits.Slots
+}
+
+// serve serves what was measured, nothing if that is nil.
+func serve(t testing.TB, p *servertest.Parts, m Provider, of serving) workloadresizerv1.BenchmarkServiceClient {
+	t.Helper()
+	if of.viewer == nil {
+		of.viewer = servertest.All
+	}
+	s := New(Config{
+		Benchmarks: m, Ratios: ratioservice.New(ratioservice.Config{Store: p.Store, Impacts: p.Loop, Viewer: of.viewer}),
+		Store: p.Store, Reconciler: p.Loop, Slots: of.slots,
+	})
+	return workloadresizerv1.NewBenchmarkServiceClient(servertest.Connect(t, s))
+}
+
+// used is what a server uses; no pointer is no interface.
+func used(m *servertest.Measured) Provider {
+	if m == nil {
+		return nil
+	}
+	return m
+}
+
+// measuring serves what keeps samples of nodes with these labels.
+func measuring(t testing.TB, m *servertest.Measured, nodes map[string]map[string]string) workloadresizerv1.BenchmarkServiceClient {
+	t.Helper()
+	var all []corev1.Node
+	for name, labels := range nodes {
+		all = append(all, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
+	}
+	p := servertest.Start(t, servertest.Setup{Cluster: servertest.Frozen(t, nil, all)}).Known(t)
+	return serve(t, p, m, serving{})
+}

@@ -1,0 +1,116 @@
+package benchmarks
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+)
+
+// Provider is what was measured; a benchmark.Provider is.
+type Provider interface {
+	// Add keeps valid samples with node types, and returns what became of each,
+	// also where there is an error.
+	Add(context.Context, []sample.Sample) ([]samples.Outcome, error)
+	// Preview returns what would become of samples, and keeps none.
+	Preview([]sample.Sample) ([]samples.Outcome, error)
+	// Missing says which samples and ratios cannot be stored, for there is no
+	// ConfigMap, where nothing else tells that; nil if none.
+	Missing() error
+	// NodeType returns what the machines of an instance type are called by in
+	// ratios; empty if that cannot be told.
+	NodeType(instanceType string) string
+	// Ready says what is not known yet, nil if there is a View; it is cheap.
+	Ready() error
+	// View returns what is known now; the error is that of Ready.
+	View() (*benchmark.View, error)
+}
+
+// Ratios are what suggestions are about; a RatioService tells of them.
+type Ratios interface {
+	// Table returns the one in force, or the error that there is none.
+	Table() (*ratios.Table, error)
+	// Ratio returns that of a node type in a table, nil if there is none, and what has
+	// to be given to change that just as it is; empty where nothing can be set.
+	Ratio(table *ratios.Table, nodeType string) (r *workloadresizerv1.Ratio, etag string)
+	// Impact is what another table would mean, as far as the caller sees it.
+	Impact(ctx context.Context, table *ratios.Table, slots *limits.Slots) (*workloadresizerv1.Impact, error)
+}
+
+// Config is what a Service is made of.
+type Config struct {
+	// Benchmarks are nil if the server does not use that source.
+	Benchmarks Provider
+	Ratios     Ratios
+	// Store makes the table that there would be.
+	Store *ratios.Store
+	// Reconciler knows the nodes.
+	Reconciler *reconciler.Reconciler
+	// Slots are those of previews: to look at a suggestion changes nothing.
+	Slots *limits.Slots
+}
+
+// Service tells what was measured, and what it comes to.
+type Service struct {
+	workloadresizerv1.UnimplementedBenchmarkServiceServer
+	config Config
+	now    func() time.Time
+}
+
+// New returns a Service.
+func New(config Config) *Service { return &Service{config: config, now: time.Now} }
+
+// Register serves the BenchmarkService.
+func (s *Service) Register(r grpc.ServiceRegistrar) {
+	workloadresizerv1.RegisterBenchmarkServiceServer(r, s)
+}
+
+// view is what is known now, or the error that nothing is.
+func (s *Service) view() (*benchmark.View, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	view, err := s.config.Benchmarks.View()
+	if err != nil {
+		return nil, benchmarksNotReady(err)
+	}
+	return view, nil
+}
+
+// ready is the error that nothing is known.
+func (s *Service) ready() error {
+	if s.config.Benchmarks == nil {
+		return rpcerror.New(rpcerror.BenchmarksDisabled,
+			"the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark")
+	}
+	if err := s.config.Benchmarks.Ready(); err != nil {
+		return benchmarksNotReady(err)
+	}
+	return nil
+}
+
+func benchmarksNotReady(err error) error {
+	return rpcerror.New(rpcerror.BenchmarksNotReady, "not ready: "+err.Error())
+}
+
+// ListFeeds implements the BenchmarkService.
+func (s *Service) ListFeeds(context.Context, *workloadresizerv1.ListFeedsRequest) (*workloadresizerv1.ListFeedsResponse, error) {
+	view, err := s.view()
+	if err != nil {
+		return nil, err
+	}
+	response := &workloadresizerv1.ListFeedsResponse{}
+	for i := range view.Feeds {
+		response.Feeds = append(response.Feeds, feedMessage(&view.Feeds[i]))
+	}
+	return response, nil
+}

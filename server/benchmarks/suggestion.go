@@ -1,0 +1,50 @@
+package benchmarks
+
+import (
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// suggestion tells an estimate with what is in force.
+func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggestion {
+	m := estimateMessage(e)
+	m.Mode = benchmarkMode(s.view.Settings.Mode(e.NodeType))
+	m.Current, m.Etag = s.ratios.Ratio(s.table, e.NodeType)
+	if e.Ratio > 0 {
+		m.Confidence = s.view.Settings.Estimate.Confidence
+	}
+	// The table may have changed since the view was made.
+	if baseline, ok := s.table.Lookup(e.Baseline); ok && e.Ratio > 0 {
+		m.CpuPerf, m.MemoryPerf = benchmark.Significant(e.Ratio*baseline.Ratio.CPUPerf), s.memoryPerf(e)
+	}
+	m.Progress = s.progress(e)
+	return m
+}
+
+// memoryPerf is what holds for the machines now: as of the node type, or of the one
+// whose CPU model it is, else as of the baseline.
+func (s *suggester) memoryPerf(e *estimate.Estimate) float64 {
+	family, _ := nodetype.SplitModel(e.NodeType)
+	for _, nodeType := range [...]string{e.NodeType, family, e.Baseline} {
+		if entry, ok := s.table.Lookup(nodeType); ok {
+			return entry.Ratio.MemoryPerf
+		}
+	}
+	return 0
+}
+
+// progress is nil if the benchmark source does not follow the node type.
+func (s *suggester) progress(e *estimate.Estimate) *workloadresizerv1.SuggestionProgress {
+	p, ok := s.view.Progress[e.NodeType]
+	if !ok {
+		return nil
+	}
+	return &workloadresizerv1.SuggestionProgress{
+		Ratio: p.Ratio, Target: p.Target,
+		ConfirmedWindows: int32(p.Confirmed), NeededWindows: int32(s.view.Settings.Pace.Windows),
+		ChangeTime: translate.Timestamp(p.Changed), NextTime: translate.Timestamp(p.Next),
+	}
+}

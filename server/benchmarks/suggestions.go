@@ -1,0 +1,104 @@
+package benchmarks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+)
+
+// ListSuggestions implements the BenchmarkService.
+func (s *Service) ListSuggestions(context.Context, *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
+	from, err := s.suggester()
+	if err != nil {
+		return nil, err
+	}
+	response := &workloadresizerv1.ListSuggestionsResponse{BaselineNodeType: from.view.Baseline}
+	for _, e := range from.estimates() {
+		response.Suggestions = append(response.Suggestions, from.suggestion(&e))
+	}
+	return response, nil
+}
+
+// GetSuggestion implements the BenchmarkService.
+func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.GetSuggestionRequest) (*workloadresizerv1.GetSuggestionResponse, error) {
+	from, err := s.suggester()
+	if err != nil {
+		return nil, err
+	}
+	nodeType := request.GetNodeType()
+	all := from.estimates()
+	at := slices.IndexFunc(all, func(e estimate.Estimate) bool { return e.NodeType == nodeType })
+	if at < 0 {
+		message := fmt.Sprintf("no benchmark tells anything of node type %q", nodeType)
+		if nodeType == from.view.Baseline {
+			message = fmt.Sprintf("node type %q is the baseline, which all others are compared to", nodeType)
+		}
+		return nil, rpcerror.NotFound(rpcerror.NoSuggestion, "suggestion", nodeType, message)
+	}
+	response := &workloadresizerv1.GetSuggestionResponse{Suggestion: from.suggestion(&all[at])}
+	if response.Suggestion.GetCpuPerf() == 0 {
+		return response, nil
+	}
+	table, err := s.accepted(response.GetSuggestion())
+	if err != nil {
+		return nil, err
+	}
+	response.Impact, err = s.config.Ratios.Impact(ctx, table, s.config.Slots)
+	return response, err
+}
+
+// accepted is the table that there would be if a suggestion were set.
+func (s *Service) accepted(m *workloadresizerv1.Suggestion) (*ratios.Table, error) {
+	ratio := ratios.Ratio{CPUPerf: m.GetCpuPerf(), MemoryPerf: m.GetMemoryPerf(), Provenance: ratios.Provenance{Source: "suggestion"}}
+	table, err := s.config.Store.WhatIf("", &ratios.Layer{Ratios: map[string]ratios.Ratio{m.GetNodeType(): ratio}})
+	if err != nil {
+		return nil, rpcerror.New(rpcerror.RatiosNotReady, "not ready: "+err.Error())
+	}
+	return table, nil
+}
+
+// suggester makes suggestions of what is known at one moment.
+type suggester struct {
+	view   *benchmark.View
+	table  *ratios.Table
+	ratios Ratios
+}
+
+// suggester returns the one of now, or the error that too little is known.
+func (s *Service) suggester() (*suggester, error) {
+	view, err := s.view()
+	if err != nil {
+		return nil, err
+	}
+	table, err := s.config.Ratios.Table()
+	if err != nil {
+		return nil, err
+	}
+	if view.Baseline == "" {
+		return nil, rpcerror.New(rpcerror.RatiosNotReady, "not ready: no baseline is known that benchmarks could be compared to")
+	}
+	return &suggester{view, table, s.config.Ratios}, nil
+}
+
+// estimates are by node type, also those whose samples are gone while the ratio is
+// still on its way back.
+func (s *suggester) estimates() []estimate.Estimate {
+	all := slices.Clone(s.view.Estimates)
+	for nodeType := range s.view.Progress {
+		if !slices.ContainsFunc(s.view.Estimates, func(e estimate.Estimate) bool { return e.NodeType == nodeType }) {
+			all = append(all, estimate.Estimate{
+				NodeType: nodeType, Baseline: s.view.Baseline,
+				Holds: []estimate.Hold{{Code: estimate.TooFewSamples, Message: "no samples count any more"}},
+			})
+		}
+	}
+	slices.SortFunc(all, func(a, b estimate.Estimate) int { return cmp.Compare(a.NodeType, b.NodeType) })
+	return all
+}

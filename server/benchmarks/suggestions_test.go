@@ -1,0 +1,162 @@
+package benchmarks
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+)
+
+// published is what benchmarks of three node types come to against n2d.
+func published() *benchmark.View {
+	v := &benchmark.View{Settings: servertest.DefaultSettings(), Baseline: "n2d", Time: servertest.Written}
+	v.Estimates = []estimate.Estimate{
+		{NodeType: "c3", Baseline: "n2d", Holds: []estimate.Hold{{Code: estimate.TooFewBenchmarks, Message: "0 benchmarks, 2 are needed"}}, Samples: 1, Machines: 1},
+		{
+			NodeType: "n4", Baseline: "n2d", Ratio: 22207.0 / 20482, Low: 1.07, High: 1.1, Samples: 5, Machines: 4, Oldest: servertest.Written, Newest: servertest.Written.Add(time.Hour),
+			Parts: []estimate.Part{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
+			Models: []estimate.Model{
+				{CPUModel: "Intel-6-207", Ratio: 1.08, Machines: 4},
+			},
+		},
+		{NodeType: "n4@Intel-6-207", Baseline: "n2d", Ratio: 1.08, Low: 1.07, High: 1.09, Samples: 5, Machines: 4},
+		{NodeType: "t2d", Baseline: "n2d", Ratio: 1.456},
+	}
+	return v
+}
+
+// halved is layer in a unit of twice the size, with a memory performance of n4's
+// own.
+func halved() *ratios.Layer {
+	return &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 0.5, MemoryPerf: 1}, "n4": {CPUPerf: 0.625, MemoryPerf: 2}}}
+}
+
+func TestListSuggestions(t *testing.T) {
+	v := published()
+	moving := pace.State{Baseline: "n2d", Ratio: 1.02, Judged: servertest.Written, Confirmed: 2, Direction: 1, Moving: true, Changed: servertest.Written.Add(-time.Hour)}
+	v.Progress = map[string]benchmark.Progress{"n4": {State: moving, Target: 22207.0 / 20482, Next: servertest.Written.Add(time.Hour)}}
+	p := servertest.StartShop(t, servertest.Setup{Ratios: ratios.Update{Layer: halved()}})
+	r := serve(t, p, &servertest.Measured{Known: v}, serving{})
+	got, err := r.ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const observe = workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE
+	want := &workloadresizerv1.ListSuggestionsResponse{BaselineNodeType: "n2d", Suggestions: []*workloadresizerv1.Suggestion{
+		{NodeType: "c3", BaselineNodeType: "n2d", Samples: 1, Machines: 1, Mode: observe, Holds: []*workloadresizerv1.SuggestionHold{{Code: "TooFewBenchmarks", Message: "0 benchmarks, 2 are needed"}}},
+		{
+			NodeType: "n4", BaselineNodeType: "n2d", Ratio: 22207.0 / 20482, RatioLow: 1.07, RatioHigh: 1.1, Confidence: 0.95,
+			CpuPerf: 0.5421, MemoryPerf: 2, // As many times as fast as 0.5 as the ratio says, to four digits.
+			Current: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 0.625, MemoryPerf: 2, CpuFactor: 0.8, MemoryFactor: 0.5, Provenance: &workloadresizerv1.Provenance{},
+				Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: 0.625, MemoryPerf: 2, Provenance: &workloadresizerv1.Provenance{}}}},
+			Parts:   []*workloadresizerv1.SuggestionPart{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
+			Models:  []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-207", Ratio: 1.08, Machines: 4}},
+			Samples: 5, Machines: 4, OldestTime: timestamppb.New(servertest.Written), NewestTime: timestamppb.New(servertest.Written.Add(time.Hour)), Mode: observe,
+			Progress: &workloadresizerv1.SuggestionProgress{
+				Ratio: 1.02, Target: 22207.0 / 20482, ConfirmedWindows: 2, NeededWindows: 2,
+				ChangeTime: timestamppb.New(servertest.Written.Add(-time.Hour)), NextTime: timestamppb.New(servertest.Written.Add(time.Hour)),
+			},
+		},
+		// The machines have the memory performance of n4 until then.
+		{NodeType: "n4@Intel-6-207", BaselineNodeType: "n2d", Ratio: 1.08, RatioLow: 1.07, RatioHigh: 1.09, Confidence: 0.95, CpuPerf: 0.54, MemoryPerf: 2, Samples: 5, Machines: 4, Mode: observe},
+		{NodeType: "t2d", BaselineNodeType: "n2d", Ratio: 1.456, Confidence: 0.95, CpuPerf: 0.728, MemoryPerf: 1, Mode: observe},
+	}}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatItWouldMeanToAcceptASuggestion(t *testing.T) {
+	get := func(client workloadresizerv1.BenchmarkServiceClient, nodeType string) *workloadresizerv1.GetSuggestionResponse {
+		t.Helper()
+		got, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	// Two pods on n4 have requests of 800m now, and of 923m, 1 / 1.084, then.
+	group := func(name string, pods int64, cpu string) *workloadresizerv1.ImpactGroup {
+		return &workloadresizerv1.ImpactGroup{Name: name, Pods: pods, RequestDelta: map[string]string{"cpu": cpu}}
+	}
+	want := &workloadresizerv1.Impact{
+		Total: group("", 2, "246m"), NodeTypes: []*workloadresizerv1.ImpactGroup{group("n4", 2, "246m")},
+		Namespaces: []*workloadresizerv1.ImpactGroup{group("shop", 1, "123m")}, HiddenNamespaces: 1,
+	}
+	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: published()}, serving{viewer: servertest.Only("shop")})
+	if diff := cmp.Diff(want, get(client, "n4").GetImpact(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	if impact := get(client, "t2d").GetImpact(); impact == nil || impact.GetTotal().GetPods() != 0 {
+		t.Errorf("of a node type without pods: %v", impact)
+	}
+	if got := get(client, "c3"); got.Impact != nil || got.GetSuggestion().GetCpuPerf() != 0 {
+		t.Errorf("without a ratio nothing can be accepted: %v", got)
+	}
+}
+
+func TestWhyThereIsNoSuggestion(t *testing.T) {
+	unread, unbased := &servertest.Measured{Unread: errors.New("samples-3 is not read")}, &servertest.Measured{Known: &benchmark.View{}}
+	for _, tc := range []struct {
+		name            string
+		of              servertest.Setup
+		measured        *servertest.Measured
+		code            codes.Code
+		reason, message string
+		listed          bool
+	}{
+		{"the source is not used", servertest.Setup{}, nil, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "benchmark", false},
+		{"it is not read yet", servertest.Setup{}, unread, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3", false},
+		{"there is no table", servertest.Setup{Ratios: ratios.Update{Err: errors.New("bad text")}}, &servertest.Measured{Known: published()}, codes.Unavailable, "RATIOS_NOT_READY", "bad text", false},
+		{"there is no baseline", servertest.Setup{}, unbased, codes.Unavailable, "RATIOS_NOT_READY", "no baseline", false},
+		{"pods are not read yet", servertest.Setup{}, &servertest.Measured{Known: published()}, codes.Unavailable, "CACHE_NOT_READY", "not read yet", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			client := serve(t, servertest.Start(t, tc.of), used(tc.measured), serving{})
+			_, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
+			servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
+			_, err = client.ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{})
+			if tc.listed && err != nil {
+				t.Errorf("the list needs no pods: %v", err)
+			}
+			if !tc.listed {
+				servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
+			}
+		})
+	}
+	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: published()}, serving{})
+	for nodeType, message := range map[string]string{"x9": `no benchmark tells anything of node type "x9"`, "n2d": "is the baseline"} {
+		_, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+		servertest.CheckError(t, err, codes.NotFound, "NO_SUGGESTION", message)
+	}
+}
+
+func TestASuggestionTakesASlotOfPreviews(t *testing.T) {
+	v := published()
+	slots := limits.NewSlots(1)
+	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: v}, serving{slots: slots})
+	release, err := slots.Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "--max-previews")
+	release()
+	for range 2 {
+		if _, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"}); err != nil {
+			t.Error(err)
+		}
+	}
+}

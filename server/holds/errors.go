@@ -1,0 +1,48 @@
+package holds
+
+import (
+	"errors"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// storeError translates what the store of holds answers; nil stays nil.
+func storeError(err error) error {
+	var covered *hold.CoveredError
+	var full *hold.FullError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &covered):
+		return rpcerror.New(rpcerror.HeldByWiderScope, err.Error())
+	case errors.As(err, &full):
+		return rpcerror.New(rpcerror.TooManyHolds, err.Error())
+	case errors.Is(err, hold.ErrReadOnly):
+		return rpcerror.New(rpcerror.ReadOnly, err.Error())
+	}
+	return translate.DocumentError(err, translate.DocumentReasons{
+		Missing: rpcerror.HoldsMissing, Invalid: rpcerror.HoldsInvalid, Refused: rpcerror.HoldsRefused, NotReady: rpcerror.HoldsNotReady,
+	})
+}
+
+// requestFields are the fields of a request that those of a hold come from, where
+// they have other names.
+var requestFields = map[string]string{"namespace": "scope.namespace", "pod": "scope.pod", "workload.kind": "scope.workload.kind", "workload.name": "scope.workload.name", "expires": "ttl"}
+
+// faultsError is the answer to a request for a hold that cannot be; nil if there
+// is nothing wrong.
+func faultsError(wrong []*hold.FieldError) error {
+	violations := make([]rpcerror.Violation, len(wrong))
+	for i, fault := range wrong {
+		violations[i] = rpcerror.Violation{Field: fault.Field, Problem: fault.Problem}
+		if field, ok := requestFields[fault.Field]; ok {
+			violations[i].Field = field
+		}
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	return rpcerror.BadFields(violations)
+}

@@ -1,0 +1,515 @@
+package holds
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// podList are the uids of the pods that exist.
+type podList map[types.NamespacedName]types.UID
+
+func (p podList) Count(namespace string) (int, error) {
+	n := 0
+	for pod := range p {
+		if namespace == "" || pod.Namespace == namespace {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Workloads are those of the one pod.
+func (p podList) Workloads(name types.NamespacedName) []safety.Workload {
+	if _, ok := p[name]; !ok {
+		return nil
+	}
+	return []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, {Kind: "Deployment", Name: "web"}}
+}
+
+func (p podList) CountOf(namespace string, workload safety.Workload) (int, error) {
+	n := 0
+	for pod := range p {
+		if pod.Namespace == namespace && slices.Contains(p.Workloads(pod), workload) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (p podList) UID(name types.NamespacedName) (types.UID, error) {
+	uid, ok := p[name]
+	if !ok {
+		return "", &reconciler.PodNotFoundError{Pod: name}
+	}
+	return uid, nil
+}
+
+var (
+	everything = &workloadresizerv1.HoldScope{AllNamespaces: true}
+	shop       = &workloadresizerv1.HoldScope{Namespace: "shop"}
+	web        = &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web"}
+)
+
+// may is what every caller may do: everything, or nothing.
+type may bool
+
+func (m may) Require(_ context.Context, right access.Right, _ string) error {
+	if !m {
+		return rpcerror.New(rpcerror.NotAuthorized, "you may not "+right.String())
+	}
+	return nil
+}
+
+func TestHoldService(t *testing.T) {
+	client := kubernetes.NewForConfigOrDie(localcluster.ForTest(t, "").Config())
+	service := func(t *testing.T, name string, opts ...hold.Option) *Service {
+		t.Helper()
+		servertest.ConfigMap(t, client, name)
+		store := hold.New(client, servertest.Namespace, name, opts...)
+		servertest.Run(t, store.Run)
+		localcluster.Eventually(t, "the holds", func() error { _, err := store.Ready(); return err })
+		return New(Config{Store: store, Pods: podList{{Namespace: "shop", Name: "web"}: "1"}, Viewer: servertest.All, Rights: may(true)})
+	}
+	list := func(t *testing.T, s *Service) []*workloadresizerv1.Hold {
+		t.Helper()
+		response, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.GetHolds()
+	}
+
+	// The server does not know who calls, as far as these tests are concerned.
+	anybody := func(t *testing.T) context.Context { return access.NewContext(t.Context(), access.Caller{Local: true}) }
+
+	t.Run("what is held is listed until it is resumed", func(t *testing.T) {
+		s := service(t, "all")
+		begin := time.Now().Truncate(time.Second)
+		restored, err := s.Restore(anybody(t), &workloadresizerv1.RestoreRequest{Scope: web, Reason: "why", Author: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		paused, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, Ttl: durationpb.New(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []*workloadresizerv1.Hold{
+			{Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, Scope: shop},
+			{Kind: workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, Scope: web, Uid: "1", Reason: "why", Author: "ann"},
+		}
+		times := protocmp.IgnoreFields(&workloadresizerv1.Hold{}, "create_time", "expire_time")
+		if diff := cmp.Diff(want, list(t, s), protocmp.Transform(), times); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]*workloadresizerv1.Hold{paused.GetHold(), restored.GetHold()}, list(t, s), protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+		if created := restored.GetHold().GetCreateTime().AsTime(); created.Before(begin) || created.After(time.Now()) || restored.GetHold().GetExpireTime() != nil {
+			t.Errorf("restored at %v", restored.GetHold())
+		}
+		if h := paused.GetHold(); h.GetExpireTime().AsTime().Sub(h.GetCreateTime().AsTime()).Round(time.Minute) != time.Hour {
+			t.Errorf("paused at %v", h)
+		}
+
+		for _, validate := range []bool{true, false} {
+			response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate, IncludeNested: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, response.GetReleased(), protocmp.Transform(), times); diff != "" {
+				t.Error(diff)
+			}
+			if left := list(t, s); (len(left) == 0) == validate {
+				t.Errorf("validate only %v leaves %v", validate, left)
+			}
+		}
+	})
+	t.Run("resume ends what it names, and says what goes on", func(t *testing.T) {
+		s := service(t, "named")
+		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web} {
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop}); err != nil {
+			t.Fatal(err)
+		}
+		restore := workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
+		for _, validate := range []bool{true, false} {
+			response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Kind: restore, ValidateOnly: validate})
+			if err != nil || len(response.GetReleased()) != 1 || response.GetReleased()[0].GetKind() != restore {
+				t.Errorf("the restore: %v, %v", response, err)
+			}
+		}
+		response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop})
+		if err != nil || len(response.GetReleased()) != 1 || response.GetNested() != 1 || response.GetPods() != 1 || !response.GetStillHeldBy().GetScope().GetAllNamespaces() {
+			t.Errorf("the namespace: %v, %v", response, err)
+		}
+		for _, validate := range []bool{true, false} {
+			_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate})
+			servertest.CheckError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume -A --kind pause" ends that one hold`)
+		}
+	})
+	t.Run("how many pods are concerned, and that a restore decides", func(t *testing.T) {
+		s := service(t, "counts")
+		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
+		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop})
+		if err != nil || restored.GetPods() != 1 {
+			t.Errorf("restored %v, %v", restored, err)
+		}
+		paused, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web})
+		if err != nil || paused.GetPods() != 1 || !cmp.Equal(paused.GetOverruledBy(), restored.GetHold(), protocmp.Transform()) {
+			t.Errorf("paused %v, %v", paused, err)
+		}
+		paused, err = s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: bank})
+		if err != nil || paused.Pods == nil || paused.GetPods() != 0 || paused.GetOverruledBy() != nil {
+			t.Errorf("paused %v, %v", paused, err)
+		}
+		s.config.Pods = podList{}
+		resumed, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
+		if err != nil || resumed.Pods == nil || resumed.GetPods() != 0 {
+			t.Errorf("resumed %v, %v", resumed, err)
+		}
+	})
+	t.Run("a workload is held with all its pods", func(t *testing.T) {
+		s := service(t, "workloads")
+		webs := &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}
+		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: webs})
+		if err != nil || restored.Pods == nil || restored.GetPods() != 1 || !cmp.Equal(restored.GetHold().GetScope(), webs, protocmp.Transform()) {
+			t.Errorf("restored %v, %v", restored, err)
+		}
+		if held := list(t, s); len(held) != 1 || !cmp.Equal(held[0].GetScope(), webs, protocmp.Transform()) {
+			t.Errorf("held %v", held)
+		}
+		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
+		servertest.CheckError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume Deployment/web -n shop --kind restore" ends that one hold`)
+		paused, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web})
+		if err != nil || !cmp.Equal(paused.GetOverruledBy(), restored.GetHold(), protocmp.Transform()) {
+			t.Errorf("paused %v, %v", paused, err)
+		}
+		resumed, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
+		if err != nil || len(resumed.GetReleased()) != 1 || !cmp.Equal(resumed.GetStillHeldBy(), restored.GetHold(), protocmp.Transform()) {
+			t.Errorf("resumed the pod %v, %v", resumed, err)
+		}
+		// One that nothing is known of may still come.
+		later, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Job", Name: "later"}}})
+		if err != nil || later.Pods == nil || later.GetPods() != 0 {
+			t.Errorf("paused %v, %v", later, err)
+		}
+		resumed, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: webs})
+		if err != nil || len(resumed.GetReleased()) != 1 || resumed.GetPods() != 1 || resumed.GetNested() != 0 {
+			t.Errorf("resumed %v, %v", resumed, err)
+		}
+	})
+	t.Run("the author is the caller, where it is known", func(t *testing.T) {
+		s := service(t, "authors")
+		ctx := access.NewContext(t.Context(), access.Caller{Name: "bob"})
+		paused, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Author: "ann"})
+		if err != nil || paused.GetHold().GetAuthor() != "bob" {
+			t.Errorf("paused %v, %v", paused, err)
+		}
+	})
+	t.Run("holds of a namespace are for those who see its pods", func(t *testing.T) {
+		s := service(t, "views")
+		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
+		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, bank} {
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.config.Viewer = servertest.Only("shop")
+		var seen []string
+		for _, h := range list(t, s) {
+			seen = append(seen, h.GetScope().GetNamespace()+"/"+h.GetScope().GetPod())
+		}
+		if diff := cmp.Diff([]string{"/", "shop/", "shop/web"}, seen); diff != "" {
+			t.Error(diff)
+		}
+		s.config.Viewer = servertest.Unknown(status.Error(codes.Unavailable, "not now"))
+		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
+		if status.Code(err) != codes.Unavailable {
+			t.Errorf("while it is not known who sees what: %v", err)
+		}
+	})
+	t.Run("a namespace's holds are listed with that of the cluster", func(t *testing.T) {
+		s := service(t, "listed")
+		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, {Namespace: "bank"}} {
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for namespace, want := range map[string][]*workloadresizerv1.HoldScope{"shop": {everything, shop, web}, "empty": {everything}} {
+			response, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: namespace})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, scopesOf(response.GetHolds()), protocmp.Transform()); diff != "" {
+				t.Errorf("%s: %s", namespace, diff)
+			}
+		}
+		s.config.Viewer = servertest.Only("bank")
+		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: "shop"})
+		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+	})
+	t.Run("whoever does not see a namespace learns nothing of its pods and holds", func(t *testing.T) {
+		s := service(t, "hidden")
+		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
+		for _, scope := range []*workloadresizerv1.HoldScope{shop, bank} {
+			if _, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: scope, Reason: "secret"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.config.Viewer = servertest.Only("bank")
+		for _, scope := range []*workloadresizerv1.HoldScope{
+			shop, web, {Namespace: "shop", Pod: "none"}, {Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}},
+		} {
+			_, paused := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope, ValidateOnly: true})
+			_, restored := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: scope})
+			_, resumed := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: scope})
+			for _, err := range []error{paused, restored, resumed} {
+				servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+			}
+		}
+		for _, validate := range []bool{true, false} {
+			response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: everything, IncludeNested: true, ValidateOnly: validate})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]*workloadresizerv1.HoldScope{bank}, scopesOf(response.GetReleased()), protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		s.config.Viewer = servertest.All
+		if left := list(t, s); len(left) > 0 {
+			t.Errorf("what is not seen goes on: %v", left)
+		}
+	})
+	t.Run("nothing ends while it is not known who sees what", func(t *testing.T) {
+		s := service(t, "unseen")
+		if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop}); err != nil {
+			t.Fatal(err)
+		}
+		s.config.Viewer = servertest.Unknown(status.Error(codes.Unavailable, "not now"))
+		_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: everything, IncludeNested: true})
+		s.config.Viewer = servertest.All
+		if left := list(t, s); status.Code(err) != codes.Unavailable || len(left) != 1 {
+			t.Errorf("%v, %v", left, err)
+		}
+	})
+	t.Run("without a kind, the right to what would end is enough", func(t *testing.T) {
+		s := service(t, "kinds")
+		s.config.Rights = may(false)
+		pause := func(scope *workloadresizerv1.HoldScope) {
+			t.Helper()
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pause(shop)
+		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop}); err != nil || len(response.GetReleased()) != 1 {
+			t.Errorf("what was paused: %v, %v", response, err)
+		}
+		pause(shop)
+		if _, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: web}); err != nil {
+			t.Fatal(err)
+		}
+		for _, validate := range []bool{true, false} {
+			_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true, ValidateOnly: validate})
+			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "you may not delete restores; kind PAUSE (--kind pause) ends pauses only")
+		}
+		if left := list(t, s); len(left) != 2 {
+			t.Errorf("all the same, what is left is %v", left)
+		}
+		kind := workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
+		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true, Kind: kind}); err != nil || len(response.GetReleased()) != 1 {
+			t.Errorf("only pauses: %v, %v", response, err)
+		}
+		s.config.Rights = may(true)
+		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true}); err != nil || len(response.GetReleased()) != 1 {
+			t.Errorf("with the right: %v, %v", response, err)
+		}
+	})
+	t.Run("the log has who stored and ended holds, and why", func(t *testing.T) {
+		s := service(t, "logged")
+		logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
+		anHour, err := s.Pause(klog.NewContext(anybody(t), logger), &workloadresizerv1.PauseRequest{Scope: web, Ttl: durationpb.New(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, validate := range []bool{true, false} {
+			ctx := klog.NewContext(access.NewContext(t.Context(), access.Caller{Name: "bob"}), logger)
+			if _, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Reason: "no \"load\"", Author: "ann", ValidateOnly: validate}); err != nil {
+				t.Fatal(err)
+			}
+			ctx = klog.NewContext(anybody(t), logger)
+			if _, err := s.Resume(ctx, &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "done", Author: "ann", ValidateOnly: validate}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
+		for _, want := range []string{
+			`Hold stored caller="bob" author="bob" kind="Pause" scope="namespace shop" expires="never"`, `reason="no \"load\""`,
+			`scope="pod shop/web" expires="` + anHour.GetHold().GetExpireTime().AsTime().Format(time.RFC3339) + `"`,
+			`Holds ended caller="(local)" author="ann" kind="" holds=1 released=["Pause of namespace shop"] reason="done"`,
+		} {
+			if strings.Count(log, want) != 1 {
+				t.Errorf("the log has not once %s:\n%s", want, log)
+			}
+		}
+		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "a\nb", Author: "c\nd"})
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one line")
+		if named := servertest.FieldsOf(err); !cmp.Equal(named, []string{"reason", "author"}) {
+			t.Errorf("names the fields %v", named)
+		}
+	})
+	t.Run("a pod that is gone can be resumed by its name", func(t *testing.T) {
+		s := service(t, "gone")
+		if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web}); err != nil {
+			t.Fatal(err)
+		}
+		s.config.Pods = podList{}
+		response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
+		if err != nil || len(response.GetReleased()) != 1 {
+			t.Errorf("released %v, %v", response, err)
+		}
+	})
+	t.Run("a request must name exactly one scope, that exists", func(t *testing.T) {
+		s := service(t, "bad")
+		for _, tc := range []struct {
+			name    string
+			request *workloadresizerv1.PauseRequest
+			code    codes.Code
+			reason  string
+			message string
+		}{
+			{"nothing is not everything", &workloadresizerv1.PauseRequest{}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
+			{"an empty scope is not everything", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
+			{"everything and a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "shop"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
+			{"a pod of no namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Pod: "web"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
+			{"a workload of no namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
+			{"a workload and a pod", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
+			{"a workload and everything", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
+			{"a kind in another case", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", `scope.workload.kind "deployment" is no kind`},
+			{"a pod that is not there", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "cart"}}, codes.NotFound, "POD_NOT_FOUND", `there is no pod "cart" in namespace "shop"`},
+			{"a name that is none", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "Shop", Pod: "web\n"}}, codes.InvalidArgument, "INVALID_ARGUMENT", `; scope.pod "web\n" is no name of a pod`},
+			{"a reason of two lines", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\nb"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line"},
+			{"a reason that YAML cannot hold", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\ufffe"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason has U+FFFE, which is no character"},
+			{"a long reason", &workloadresizerv1.PauseRequest{Scope: shop, Reason: strings.Repeat("a", 513)}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason is 513 bytes long"},
+		} {
+			for _, validate := range []bool{true, false} {
+				tc.request.ValidateOnly = validate
+				_, err := s.Pause(t.Context(), tc.request)
+				t.Log(tc.name, validate)
+				servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
+				if named := servertest.FieldsOf(err); (tc.code == codes.InvalidArgument) != (len(named) > 0) {
+					t.Errorf("%s names the fields %v", tc.name, named)
+				}
+			}
+		}
+		for _, scope := range []*workloadresizerv1.HoldScope{{Namespace: "Shop"}, {Namespace: "Shop", Pod: "web"}} {
+			_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: scope})
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "is no name of a namespace")
+			if named := servertest.FieldsOf(err); !cmp.Equal(named, []string{"scope.namespace"}) {
+				t.Errorf("names the fields %v", named)
+			}
+		}
+		_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{})
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set")
+		if left := list(t, s); len(left) > 0 {
+			t.Errorf("held all the same: %v", left)
+		}
+	})
+	t.Run("validate only stores nothing", func(t *testing.T) {
+		s := service(t, "validate")
+		response, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true})
+		if err != nil || !response.GetHold().GetScope().GetAllNamespaces() || response.GetHold().GetCreateTime() == nil {
+			t.Errorf("%v, %v", response, err)
+		}
+		if left := list(t, s); len(left) > 0 {
+			t.Errorf("held: %v", left)
+		}
+	})
+	t.Run("a server that writes nothing holds nothing", func(t *testing.T) {
+		s := service(t, "dry", hold.ReadOnly())
+		for name, try := range map[string]func(validate bool) error{
+			"pause": func(validate bool) error {
+				_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
+				return err
+			},
+			"restore": func(validate bool) error {
+				_, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop, ValidateOnly: validate})
+				return err
+			},
+			"resume": func(validate bool) error {
+				_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate})
+				return err
+			},
+		} {
+			servertest.CheckError(t, try(false), codes.FailedPrecondition, "READ_ONLY", "--dry-run")
+			if err := try(true); err != nil {
+				t.Errorf("to validate only, %s: %v", name, err)
+			}
+		}
+	})
+	t.Run("what cannot be written to says what to do", func(t *testing.T) {
+		s := service(t, "lost")
+		api := client.CoreV1().ConfigMaps("default")
+		if _, err := api.Update(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lost"}, Data: map[string]string{"holds.yaml": "holds: [{}]"}}, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, validate := range []bool{true, false} {
+			_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
+			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap default/lost: holds[0].namespace: want either a namespace or allNamespaces: true; holds[0].kind: must be")
+		}
+		localcluster.Eventually(t, "the problem to be listed", func() error {
+			response, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
+			if err == nil && !strings.Contains(response.GetProblem(), "holds[0].kind") {
+				err = errors.New(response.GetProblem())
+			}
+			return err
+		})
+		if err := api.Delete(t.Context(), "lost", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop})
+		servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_MISSING", "apply deploy/base")
+	})
+}
+
+func scopesOf(holds []*workloadresizerv1.Hold) (scopes []*workloadresizerv1.HoldScope) {
+	for _, h := range holds {
+		scopes = append(scopes, h.GetScope())
+	}
+	return scopes
+}
+
+func TestHoldErrors(t *testing.T) {
+	servertest.CheckError(t, storeError(&hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "HOLDS_REFUSED", "rights of deploy/base")
+	servertest.CheckError(t, storeError(&hold.FullError{Holds: 5001}), codes.ResourceExhausted, "TOO_MANY_HOLDS", "5001 holds")
+	servertest.CheckError(t, storeError(errors.New("connection refused")), codes.Unavailable, "HOLDS_NOT_READY", "connection refused")
+}

@@ -1,0 +1,61 @@
+package holds
+
+import (
+	"context"
+	"slices"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+)
+
+// table returns the table in force, or the error that there is none.
+func (s *Service) table() (*hold.Table, error) {
+	table, err := s.config.Store.Ready()
+	if err != nil {
+		return nil, rpcerror.New(rpcerror.HoldsNotReady, "not ready: "+err.Error())
+	}
+	return table, nil
+}
+
+// ListHolds implements the PauseService.
+func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
+	view, namespace := s.config.Viewer.View(ctx), request.GetNamespace()
+	if err := access.MustSee(view, namespace); err != nil {
+		return nil, err
+	}
+	table, err := s.table()
+	if err != nil {
+		return nil, err
+	}
+	elsewhere := func(h hold.Hold) bool {
+		return namespace != "" && h.Scope.Namespace != "" && h.Scope.Namespace != namespace
+	}
+	holds, err := seen(view, slices.DeleteFunc(table.All(), elsewhere))
+	if err != nil {
+		return nil, err
+	}
+	response := &workloadresizerv1.ListHoldsResponse{Holds: messages(holds)}
+	if err := s.config.Store.Err(); err != nil {
+		response.Problem = err.Error()
+	}
+	return response, nil
+}
+
+// seen returns the holds that the caller may see: that of the cluster, and those
+// of namespaces whose pods it may see.
+func seen(view access.View, all []hold.Hold) ([]hold.Hold, error) {
+	var kept []hold.Hold
+	for _, h := range all {
+		if namespace := h.Scope.Namespace; namespace != "" {
+			if sees, err := view.Sees(namespace); err != nil {
+				return nil, err
+			} else if !sees {
+				continue
+			}
+		}
+		kept = append(kept, h)
+	}
+	return kept, nil
+}

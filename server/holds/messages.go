@@ -1,0 +1,28 @@
+package holds
+
+import (
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+func messages(holds []hold.Hold) []*workloadresizerv1.Hold {
+	all := make([]*workloadresizerv1.Hold, len(holds))
+	for i, h := range holds {
+		all[i] = message(h)
+	}
+	return all
+}
+
+func message(h hold.Hold) *workloadresizerv1.Hold {
+	kind := workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
+	if h.Kind == hold.Restore {
+		kind = workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
+	}
+	return &workloadresizerv1.Hold{
+		Kind:  kind,
+		Scope: scopeMessage(h.Scope),
+		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author,
+		CreateTime: translate.Timestamp(h.Since), ExpireTime: translate.Timestamp(h.Expires),
+	}
+}

@@ -1,0 +1,110 @@
+package holds
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"k8s.io/apimachinery/pkg/types"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// Restore answers the method of the ResizeService.
+func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
+	h, err := s.put(ctx, hold.Restore, request)
+	if err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.RestoreResponse{Hold: message(h), Pods: s.count(h.Scope)}, nil
+}
+
+// Pause implements the PauseService.
+func (s *Service) Pause(ctx context.Context, request *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
+	h, err := s.put(ctx, hold.Pause, request)
+	if err != nil {
+		return nil, err
+	}
+	response := &workloadresizerv1.PauseResponse{Hold: message(h), Pods: s.count(h.Scope)}
+	if table, err := s.config.Store.Ready(); err == nil {
+		if over, ok := table.Over(h.Scope, s.workloads(h.Scope)...); ok {
+			response.OverruledBy = message(over)
+		}
+	}
+	return response, nil
+}
+
+// putRequest is what requests for holds of any kind have.
+type putRequest interface {
+	GetScope() *workloadresizerv1.HoldScope
+	GetReason() string
+	GetAuthor() string
+	GetTtl() *durationpb.Duration
+	GetValidateOnly() bool
+}
+
+func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (hold.Hold, error) {
+	scope, err := scopeOf(request.GetScope())
+	if err != nil {
+		return hold.Hold{}, err
+	}
+	// Whether there is such a pod is not told either.
+	if err := access.MustSee(s.config.Viewer.View(ctx), scope.Namespace); err != nil {
+		return hold.Hold{}, err
+	}
+	h := hold.Hold{Kind: kind, Scope: scope, Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), Since: time.Now().UTC().Truncate(time.Second)}
+	if ttl := request.GetTtl(); ttl != nil {
+		h.Expires = h.Since.Add(ttl.AsDuration())
+	}
+	if scope.Pod != "" {
+		if h.Scope.UID, err = s.config.Pods.UID(types.NamespacedName{Namespace: scope.Namespace, Name: scope.Pod}); err != nil {
+			return hold.Hold{}, translate.Error(err)
+		}
+	}
+	if err := faultsError(h.Faults()); err != nil {
+		return hold.Hold{}, err
+	}
+	put := s.config.Store.Put
+	if request.GetValidateOnly() {
+		put = s.config.Store.CheckPut
+	}
+	if h, err = put(ctx, h); err != nil {
+		return hold.Hold{}, storeError(err)
+	}
+	if !request.GetValidateOnly() {
+		logStored(ctx, h)
+	}
+	return h, nil
+}
+
+// count counts the pods that the scope has now, nil while that is not known.
+func (s *Service) count(scope hold.Scope) *int64 {
+	n, err := s.config.Pods.Count(scope.Namespace)
+	if scope.Workload != (safety.Workload{}) {
+		n, err = s.config.Pods.CountOf(scope.Namespace, scope.Workload)
+	}
+	if err != nil {
+		return nil
+	}
+	if scope.Pod != "" {
+		// Only one pod has the name.
+		n = 1
+		if _, err := s.config.Pods.UID(types.NamespacedName{Namespace: scope.Namespace, Name: scope.Pod}); err != nil {
+			n = 0
+		}
+	}
+	pods := int64(n)
+	return &pods
+}
+
+// workloads are those of the pod that a scope is; none for other scopes.
+func (s *Service) workloads(scope hold.Scope) []safety.Workload {
+	if scope.Pod == "" {
+		return nil
+	}
+	return s.config.Pods.Workloads(types.NamespacedName{Namespace: scope.Namespace, Name: scope.Pod})
+}

@@ -1,0 +1,108 @@
+package plans
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/manifest"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// mostManifestContainers is how many containers are planned for one answer, on each
+// node type anew.
+const mostManifestContainers = 20_000
+
+// PreviewManifest implements the PlanService.
+func (s *Service) PreviewManifest(ctx context.Context, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
+	release, err := s.config.Slots.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	planner, err := s.config.Planner()
+	if err != nil {
+		return nil, err
+	}
+	table, err := s.whatIf(request.GetWhatIf())
+	if err == nil && table == nil {
+		table, err = translate.ReadyTable(s.config.Ratios)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := manifest.Read([]byte(request.GetManifest()), planner.OwnerKinds[0])
+	if err != nil {
+		return nil, rpcerror.BadField("manifest", err.Error())
+	}
+	if len(found.Objects) == 0 {
+		return nil, rpcerror.BadField("manifest", nothingIn(found))
+	}
+	asked, err := askedNodeTypes(request.GetNodeTypes(), table)
+	if err != nil {
+		return nil, err
+	}
+	nodeTypes, containers := make([][]string, len(found.Objects)), 0
+	for i := range found.Objects {
+		if nodeTypes[i] = asked; len(asked) == 0 {
+			nodeTypes[i] = reconciler.NodeTypesOf(found.Objects[i].Pod, table)
+		}
+		containers += len(nodeTypes[i]) * max(1, len(found.Objects[i].Pod.Containers))
+	}
+	if containers > mostManifestContainers {
+		return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to %d containers to plan, on each node type anew, more than %d; name fewer node types, or send it in parts", containers, mostManifestContainers))
+	}
+	response := &workloadresizerv1.PreviewManifestResponse{PassedOver: found.PassedOver}
+	bytes := 0
+	for i := range found.Objects {
+		object := &found.Objects[i]
+		out := &workloadresizerv1.ManifestPlan{Kind: object.Kind, Namespace: object.Namespace, Name: object.Name, Warnings: object.Warnings}
+		for _, nodeType := range nodeTypes[i] {
+			if err := ctx.Err(); err != nil {
+				return nil, status.FromContextError(err).Err()
+			}
+			p := plan(planner.Imagine(object.Pod, nodeType, table))
+			if bytes += proto.Size(p); bytes > limits.AnswerBytes {
+				return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to an answer of more than %d MiB; name fewer node types, or send it in parts", limits.AnswerBytes>>20))
+			}
+			out.Plans = append(out.Plans, p)
+		}
+		response.Objects = append(response.Objects, out)
+	}
+	return response, nil
+}
+
+// nothingIn says what a manifest has none of, and what it has instead.
+func nothingIn(found *manifest.Manifest) string {
+	text := "has no object that makes pods: no Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job or CronJob"
+	if n := len(found.PassedOver); n > 0 {
+		text += fmt.Sprintf("; passed over: %s", strings.Join(found.PassedOver[:min(n, 5)], ", "))
+		if n > 5 {
+			text += fmt.Sprintf(" and %d more", n-5)
+		}
+	}
+	return text
+}
+
+// askedNodeTypes are the node types that are named, in order and each once.
+func askedNodeTypes(asked []string, table *ratios.Table) ([]string, error) {
+	var faults []rpcerror.Violation
+	for i, nodeType := range asked {
+		if !anyKnows(table, nodeType) {
+			faults = append(faults, rpcerror.Violation{Field: fmt.Sprintf("node_types[%d]", i), Problem: unknownType(nodeType)})
+		}
+	}
+	if len(faults) > 0 {
+		return nil, rpcerror.BadFields(faults)
+	}
+	return slices.Compact(slices.Sorted(slices.Values(asked))), nil
+}

@@ -1,0 +1,84 @@
+package plans
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// plan translates one plan.
+func plan(p *reconciler.Plan) *workloadresizerv1.Plan { return planWith(p, translate.Resources) }
+
+// planMessages translates plans to be sent, not looked into. Most pods of a cluster
+// have one of a few sizes: each is encoded once, as that is what most of the time
+// of a long stream would go into. It is for one goroutine.
+type planMessages struct {
+	sizes map[sizing.Container]*workloadresizerv1.Resources
+}
+
+// mostSizes is how many sizes are remembered.
+const mostSizes = 10_000
+
+func newPlanMessages() *planMessages {
+	return &planMessages{sizes: map[sizing.Container]*workloadresizerv1.Resources{}}
+}
+
+func (m *planMessages) plan(p *reconciler.Plan) *workloadresizerv1.Plan {
+	return planWith(p, m.resources)
+}
+
+// resources is a message that has its content encoded already: what protobuf takes
+// for fields that it does not know, it sends as they are.
+func (m *planMessages) resources(c sizing.Container) *workloadresizerv1.Resources {
+	if out, ok := m.sizes[c]; ok {
+		return out
+	}
+	out := translate.Resources(c)
+	if encoded, err := proto.Marshal(out); err == nil && len(m.sizes) < mostSizes {
+		out = &workloadresizerv1.Resources{}
+		out.ProtoReflect().SetUnknown(encoded)
+		m.sizes[c] = out
+	}
+	return out
+}
+
+func planWith(p *reconciler.Plan, resources func(sizing.Container) *workloadresizerv1.Resources) *workloadresizerv1.Plan {
+	out := &workloadresizerv1.Plan{
+		Namespace:        p.Pod.Namespace,
+		Pod:              p.Pod.Name,
+		Uid:              string(p.UID),
+		Node:             p.Node,
+		NodeType:         p.NodeType,
+		NodeTypeLabel:    p.NodeTypeLabel,
+		Rule:             p.Rule,
+		BaselineNodeType: p.Baseline,
+		RatioRevision:    p.Revision,
+		CpuFactor:        factor(p.CPUFactor),
+		MemoryFactor:     factor(p.MemoryFactor),
+		Decision:         translate.Decision(p.Decision),
+		Reasons:          make([]*workloadresizerv1.PlanReason, len(p.Reasons)),
+		Containers:       make([]*workloadresizerv1.ContainerPlan, len(p.Containers)),
+		QosClass:         string(p.QOSClass),
+	}
+	for i, r := range p.Reasons {
+		out.Reasons[i] = &workloadresizerv1.PlanReason{Code: string(r.Code), Message: r.Message}
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		out.Containers[i] = &workloadresizerv1.ContainerPlan{
+			Name: c.Name, Sidecar: c.Sidecar, Original: resources(c.Original), Current: resources(c.Current), Desired: resources(c.Desired),
+		}
+	}
+	return out
+}
+
+func factor(q ratios.Quotient) float64 {
+	if q.Den == 0 {
+		return 0 // The node type has no ratio.
+	}
+	return q.Float64()
+}

@@ -1,0 +1,282 @@
+package plans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/server/streams"
+)
+
+// serve serves plans of parts to callers who see what the viewer says.
+func serve(t testing.TB, p *servertest.Parts, viewer access.Viewer) workloadresizerv1.PlanServiceClient {
+	t.Helper()
+	return workloadresizerv1.NewPlanServiceClient(servertest.Connect(t, New(Config{Ratios: p.Store, Reconciler: p.Loop, Viewer: viewer})))
+}
+
+// shop serves plans of a shop and a bank.
+func shop(t testing.TB, viewer access.Viewer) workloadresizerv1.PlanServiceClient {
+	t.Helper()
+	return serve(t, servertest.StartShop(t, servertest.Setup{}), viewer)
+}
+
+// previews receives a whole stream.
+func previews(stream grpc.ServerStreamingClient[workloadresizerv1.PreviewPlansResponse], err error) (all []*workloadresizerv1.PreviewPlansResponse, _ error) {
+	for err == nil {
+		var m *workloadresizerv1.PreviewPlansResponse
+		if m, err = stream.Recv(); err == nil {
+			all = append(all, m)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return all, err
+}
+
+// podsOf names the pods of plans, and the cpu that they should request.
+func podsOf(all []*workloadresizerv1.PreviewPlansResponse) string {
+	var names []string
+	for _, m := range all {
+		if p := m.GetPlan(); p != nil {
+			names = append(names, p.GetNamespace()+"/"+p.GetPod()+"="+p.GetContainers()[0].GetDesired().GetRequests()["cpu"])
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func boundsOf(cpuMin, cpuMax, memoryMin string) *workloadresizerv1.Bounds {
+	return &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Min: cpuMin, Max: cpuMax}, Memory: &workloadresizerv1.QuantityRange{Min: memoryMin}}
+}
+
+func TestPreviewPlans(t *testing.T) {
+	client := shop(t, servertest.All)
+	what := func(w *workloadresizerv1.WhatIf) *workloadresizerv1.PreviewPlansRequest {
+		return &workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Pod: "web-y", WhatIf: w}
+	}
+	ratio := func(nodeType string, cpu, memory float64) []*workloadresizerv1.Ratio {
+		return []*workloadresizerv1.Ratio{{NodeType: nodeType, CpuPerf: cpu, MemoryPerf: memory}}
+	}
+	for _, tc := range []struct {
+		name    string
+		request *workloadresizerv1.PreviewPlansRequest
+		want    string
+	}{
+		{"everything, by namespace and name", &workloadresizerv1.PreviewPlansRequest{}, "bank/db=800m shop/bare=1 shop/web-x=1 shop/web-y=800m"},
+		{"a namespace", &workloadresizerv1.PreviewPlansRequest{Namespace: "bank"}, "bank/db=800m"},
+		{"a pod", &workloadresizerv1.PreviewPlansRequest{Pod: "db"}, "bank/db=800m"},
+		{"a workload", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}, "shop/web-x=1 shop/web-y=800m"},
+		{"labels", &workloadresizerv1.PreviewPlansRequest{LabelSelector: "app in (db,bare)"}, "bank/db=800m shop/bare=1"},
+		{"a node", &workloadresizerv1.PreviewPlansRequest{Node: "a"}, "shop/web-x=1"},
+		{"a node type and a namespace", &workloadresizerv1.PreviewPlansRequest{NodeType: "n4", Namespace: "shop"}, "shop/bare=1 shop/web-y=800m"},
+		{"nothing that is there", &workloadresizerv1.PreviewPlansRequest{Node: "c"}, ""},
+
+		{"if the ratio were another", what(&workloadresizerv1.WhatIf{Ratios: ratio("n4", 2, 0)}), "shop/web-y=500m"},
+		{"if only the ratio of memory were", what(&workloadresizerv1.WhatIf{Ratios: ratio("n4", 0, 2)}), "shop/web-y=800m"},
+		{"if it ran on another type, even if its node had no room for that", what(&workloadresizerv1.WhatIf{NodeType: "slow", Ratios: ratio("slow", 0.25, 1)}), "shop/web-y=4"},
+		{"if the baseline were another", what(&workloadresizerv1.WhatIf{BaselineNodeType: "n4"}), "shop/web-y=1"},
+		{"if the baseline were a type that the request brings", what(&workloadresizerv1.WhatIf{BaselineNodeType: "new", Ratios: ratio("new", 1.125, 1)}), "shop/web-y=900m"},
+		{"if a bound were another", what(&workloadresizerv1.WhatIf{Bounds: boundsOf("900m", "", "")}), "shop/web-y=900m"},
+		{"if a bound were open, the others hold", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1000, 1), Bounds: boundsOf("", "4", "0")}), "shop/web-y=50m"},
+		{"if the last bound were open, too", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1000, 1), Bounds: boundsOf("0", "", "")}), "shop/web-y=1m"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			all, err := previews(client.PreviewPlans(t.Context(), tc.request))
+			if got := podsOf(all); err != nil || got != tc.want {
+				t.Errorf("%q, %v; want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
+	client := shop(t, servertest.All)
+	type wanted struct{ fields, message string }
+	ratios := func(all ...*workloadresizerv1.Ratio) *workloadresizerv1.WhatIf {
+		return &workloadresizerv1.WhatIf{Ratios: all}
+	}
+	for _, tc := range []struct {
+		name    string
+		request *workloadresizerv1.PreviewPlansRequest
+		what    *workloadresizerv1.WhatIf
+		want    wanted
+	}{
+		{"a selector", &workloadresizerv1.PreviewPlansRequest{LabelSelector: "app=(web"}, nil, wanted{"label_selector", "cannot be read"}},
+		{"a workload's kind", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Name: "web"}}, nil, wanted{"workload.kind", "must be set"}},
+		{"a workload's name", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Kind: "Job"}}, nil, wanted{"workload.name", "must be set"}},
+		{"a baseline", nil, &workloadresizerv1.WhatIf{BaselineNodeType: "c3"}, wanted{"what_if.baseline_node_type", `"c3" has no ratio`}},
+		{"a node type", nil, &workloadresizerv1.WhatIf{NodeType: "c3"}, wanted{"what_if.node_type", `"c3" has no ratio`}},
+		{"a performance that nothing says", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4"}, &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1}), wanted{"what_if.ratios[1].memory_perf", "must be set"}},
+		{"a performance below 0", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: -1}), wanted{"what_if.ratios[0].cpu_perf", "must be greater than or equal to 0"}},
+		{"a ratio without a type", nil, ratios(&workloadresizerv1.Ratio{CpuPerf: 1}), wanted{"what_if.ratios[0].node_type", "must be set"}},
+		{"a type that is there twice", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4"}, &workloadresizerv1.Ratio{NodeType: "n4"}), wanted{"what_if.ratios[1].node_type", "twice"}},
+		{"quantities", nil, &workloadresizerv1.WhatIf{Bounds: boundsOf("many", "-1", "1e99999999")}, wanted{"what_if.bounds.cpu.min what_if.bounds.cpu.max what_if.bounds.memory.min", `"many" is not a quantity`}},
+		{"bounds that leave nothing, with those of the table", nil, &workloadresizerv1.WhatIf{Bounds: boundsOf("17", "", "")}, wanted{"what_if.bounds.cpu", "min 17 is above max 16"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			request := tc.request
+			if request == nil {
+				request = &workloadresizerv1.PreviewPlansRequest{WhatIf: tc.what}
+			}
+			_, err := previews(client.PreviewPlans(t.Context(), request))
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want.message)
+			if got := strings.Join(servertest.FieldsOf(err), " "); got != tc.want.fields {
+				t.Errorf("blames %q, want %q", got, tc.want.fields)
+			}
+			if tc.what == nil {
+				return
+			}
+			_, err = client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y", WhatIf: tc.what})
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want.message)
+		})
+	}
+}
+
+func TestAStreamTellsHowFarItIsAndWhatItComesTo(t *testing.T) {
+	all, err := previews(shop(t, servertest.All).PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{}))
+	if err != nil || len(all) != 6 {
+		t.Fatalf("%d messages, %v", len(all), err)
+	}
+	want := &workloadresizerv1.PlanProgress{Total: 4}
+	if diff := cmp.Diff(want, all[0].GetProgress(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	summary := &workloadresizerv1.PlanSummary{Pods: 4, Resize: 2, Aligned: 1, Skip: 1, RequestDelta: map[string]string{"cpu": "-400m"}, Codes: map[string]int64{"AlreadyAligned": 1, "NotOwned": 1}}
+	if diff := cmp.Diff(summary, all[5].GetSummary(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// sent is a stream that keeps what is sent.
+type sent struct {
+	grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]
+	ctx context.Context
+	all []*workloadresizerv1.PreviewPlansResponse
+}
+
+func (s *sent) Context() context.Context { return s.ctx }
+
+func (s *sent) Send(m *workloadresizerv1.PreviewPlansResponse) error {
+	s.all = append(s.all, m)
+	return nil
+}
+
+func TestALongStreamTellsAboutEverySecondHowFarItIs(t *testing.T) {
+	r := servertest.StartShop(t, servertest.Setup{})
+	at := time.Unix(0, 0)
+	service := New(Config{Ratios: r.Store, Reconciler: r.Loop, Viewer: servertest.All})
+	service.now = func() time.Time {
+		at = at.Add(600 * time.Millisecond) // As long as each plan takes.
+		return at
+	}
+	stream := &sent{ctx: access.NewContext(t.Context(), access.Caller{Local: true})}
+	if err := service.PreviewPlans(&workloadresizerv1.PreviewPlansRequest{}, stream); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range stream.all {
+		switch {
+		case m.GetProgress() != nil:
+			got = append(got, fmt.Sprintf("%d/%d", m.GetProgress().GetDone(), m.GetProgress().GetTotal()))
+		case m.GetPlan() != nil:
+			got = append(got, "plan")
+		}
+	}
+	if want := "0/4 plan 1/4 plan plan 3/4 plan"; strings.Join(got, " ") != want {
+		t.Errorf("sent %q, want %s", got, want)
+	}
+}
+
+func TestACallerSeesOnlyWhatHeMay(t *testing.T) {
+	client := shop(t, servertest.Only("bank"))
+	all, err := previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{}))
+	if got := podsOf(all); err != nil || got != "bank/db=800m" {
+		t.Errorf("sees %q, %v", got, err)
+	}
+	if got := all[0].GetProgress().GetTotal(); got != 1 {
+		t.Errorf("%d in all", got)
+	}
+	if got := all[len(all)-1].GetSummary(); got.GetPods() != 1 || len(got.GetCodes()) > 0 || got.GetHiddenNamespaces() != 1 {
+		t.Errorf("summary %v", got)
+	}
+	all, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Pod: "db"}))
+	if got := all[len(all)-1].GetSummary(); err != nil || got.GetPods() != 1 || got.GetHiddenNamespaces() != 0 {
+		t.Errorf("summary of pods that are all seen %v, %v", got, err)
+	}
+	_, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "shop"}))
+	servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+	// Whether the pod is there is not told either.
+	for _, pod := range []string{"web-x", "none"} {
+		_, err = client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: pod})
+		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+	}
+	if got, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "bank", Pod: "db"}); err != nil || got.GetPlan().GetPod() != "db" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestAPlanOfAStreamIsThatOfItsPod(t *testing.T) {
+	client := shop(t, servertest.All)
+	one, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Pod: "web-y"}))
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	if diff := cmp.Diff(one.GetPlan(), all[1].GetPlan(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	size := func(cpu, limit string) *workloadresizerv1.Resources {
+		return &workloadresizerv1.Resources{Requests: map[string]string{"cpu": cpu, "memory": "1Gi"}, Limits: map[string]string{"cpu": limit, "memory": "1Gi"}}
+	}
+	want := &workloadresizerv1.ContainerPlan{Name: "app", Original: size("1", "2"), Current: size("1", "2"), Desired: size("800m", "1600m")}
+	if diff := cmp.Diff(want, all[1].GetPlan().GetContainers()[0], protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A call that its caller ends early must not let the next one begin while its
+// work goes on.
+func TestASlotIsTakenUntilTheWorkEnds(t *testing.T) {
+	slots := limits.NewSlots(1)
+	ctx := servertest.As(t, "ann")
+	release, err := slots.Take(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	working := make(chan struct{})
+	ended := make(chan struct{})
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := (&streams.Call{SendWithin: sendWithin}).Run(gone, func(context.Context) error {
+		defer close(ended)
+		defer release()
+		<-working
+		return nil
+	}); err == nil {
+		t.Error("a call that its caller ended succeeded")
+	}
+	if _, err := slots.Take(ctx); err == nil {
+		t.Error("another one began while its work went on")
+	}
+	close(working)
+	<-ended
+	if _, err := slots.Take(ctx); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,112 @@
+package plans
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/types"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/streams"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+const (
+	// sendWithin is how long a stream of plans waits for a caller that does not
+	// read: as long as people look at a page of it.
+	sendWithin = time.Minute
+	// previewTime is how long a stream of plans may take at most.
+	previewTime = 10 * time.Minute
+)
+
+// PreviewPod implements the PlanService.
+func (s *Service) PreviewPod(ctx context.Context, request *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+	if err := access.MustSee(s.config.Viewer.View(ctx), request.GetNamespace()); err != nil {
+		return nil, err
+	}
+	options, err := s.options(request)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.config.Reconciler.Preview(ctx, types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()}, options)
+	if err != nil {
+		return nil, translate.Error(err)
+	}
+	return &workloadresizerv1.PreviewPodResponse{Plan: plan(p)}, nil
+}
+
+// PreviewPlans implements the PlanService.
+func (s *Service) PreviewPlans(request *workloadresizerv1.PreviewPlansRequest, stream grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error {
+	release, err := s.config.Slots.Take(stream.Context())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(stream.Context(), previewTime)
+	defer cancel()
+	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "ask again, and read as it comes"}
+	send := func(m *workloadresizerv1.PreviewPlansResponse) error {
+		return call.Send(func() error { return stream.Send(m) })
+	}
+	return call.Run(ctx, func(ctx context.Context) error {
+		defer release() // Not before: the work may outlast the call.
+		return s.previewPlans(ctx, request, send)
+	})
+}
+
+func (s *Service) previewPlans(ctx context.Context, request *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+	view := &countingView{View: s.config.Viewer.View(ctx)}
+	of, err := selection(request, view)
+	if err != nil {
+		return err
+	}
+	options, err := s.options(request)
+	if err != nil {
+		return err
+	}
+	total, plans, err := s.config.Reconciler.PreviewAll(ctx, of, options)
+	if err != nil {
+		return translate.Error(err)
+	}
+	progress := newProgress(total, s.now)
+	if err := send(progress.message(0)); err != nil {
+		return err
+	}
+	sum, messages := newSummary(), newPlanMessages()
+	sum.hidden = view.hidden // Each namespace of the selection was asked for once.
+	for p := range plans {
+		if progress.due() {
+			if err := send(progress.message(sum.pods)); err != nil {
+				return err
+			}
+		}
+		if err := send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: messages.plan(p)}}); err != nil {
+			return err
+		}
+		sum.add(p)
+	}
+	if err := ctx.Err(); err != nil {
+		return status.FromContextError(err).Err()
+	}
+	return send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: sum.message()}})
+}
+
+// previewRequest is what requests for previews of any kind have.
+type previewRequest interface {
+	GetRestore() bool
+	GetServerSide() bool
+	GetWhatIf() *workloadresizerv1.WhatIf
+}
+
+func (s *Service) options(request previewRequest) (reconciler.PreviewOptions, error) {
+	options := reconciler.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide(), NodeType: request.GetWhatIf().GetNodeType()}
+	var err error
+	if options.Table, err = s.whatIf(request.GetWhatIf()); err != nil {
+		return options, err
+	}
+	return options, s.checkNodeType(options.NodeType, options.Table)
+}

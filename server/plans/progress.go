@@ -1,0 +1,81 @@
+package plans
+
+import (
+	"time"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// progressPeriod is how often a stream of plans tells how far it is.
+const progressPeriod = time.Second
+
+// progress tells when to say how far a stream of plans is.
+type progress struct {
+	total int
+	now   func() time.Time
+	last  time.Time
+}
+
+func newProgress(total int, now func() time.Time) *progress {
+	return &progress{total, now, now()}
+}
+
+// due tells whether it is time to say it again.
+func (p *progress) due() bool {
+	now := p.now()
+	if now.Sub(p.last) < progressPeriod {
+		return false
+	}
+	p.last = now
+	return true
+}
+
+func (p *progress) message(done int) *workloadresizerv1.PreviewPlansResponse {
+	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Progress{
+		Progress: &workloadresizerv1.PlanProgress{Done: int64(done), Total: int64(p.total)},
+	}}
+}
+
+// summary adds up plans.
+type summary struct {
+	pods int
+	// decisions are by reconciler.Decision.
+	decisions [reconciler.Resize + 1]int64
+	codes     map[string]int64
+	// cpu and memory are by how much requests would change, in millicores and
+	// bytes.
+	cpu, memory int64
+	// hidden counts namespaces.
+	hidden int64
+}
+
+func newSummary() *summary { return &summary{codes: map[string]int64{}} }
+
+func (s *summary) add(p *reconciler.Plan) {
+	s.pods++
+	s.decisions[p.Decision]++
+	if p.Decision != reconciler.Resize && len(p.Reasons) > 0 {
+		s.codes[string(p.Reasons[0].Code)]++
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		s.cpu += c.Desired.CPU.Request - c.Current.CPU.Request
+		s.memory += c.Desired.Memory.Request - c.Current.Memory.Request
+	}
+}
+
+func (s *summary) message() *workloadresizerv1.PlanSummary {
+	return &workloadresizerv1.PlanSummary{
+		Pods:    int64(s.pods),
+		Resize:  s.decisions[reconciler.Resize],
+		Aligned: s.decisions[reconciler.Align],
+		Skip:    s.decisions[reconciler.Skip],
+		Codes:   s.codes,
+
+		RequestDelta: translate.Quantities(s.cpu, s.memory),
+
+		HiddenNamespaces: s.hidden,
+	}
+}

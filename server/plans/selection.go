@@ -1,0 +1,47 @@
+package plans
+
+import (
+	"k8s.io/apimachinery/pkg/labels"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+)
+
+// countingView is a View that counts the namespaces that it hides.
+type countingView struct {
+	access.View
+	hidden int64
+}
+
+// Sees implements access.View.
+func (v *countingView) Sees(namespace string) (bool, error) {
+	sees, err := v.View.Sees(namespace)
+	if err == nil && !sees {
+		v.hidden++
+	}
+	return sees, err
+}
+
+// selection reads which pods are asked for.
+func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View) (reconciler.Selection, error) {
+	of := reconciler.Selection{
+		Namespace: request.GetNamespace(), Pod: request.GetPod(), Node: request.GetNode(), NodeType: request.GetNodeType(), Sees: view.Sees,
+	}
+	if err := access.MustSee(view, of.Namespace); err != nil {
+		return of, err
+	}
+	if w := request.GetWorkload(); w != nil {
+		of.Workload = safety.Workload{Kind: w.GetKind(), Name: w.GetName()}
+	}
+	if text := request.GetLabelSelector(); text != "" {
+		selector, err := labels.Parse(text)
+		if err != nil {
+			return of, rpcerror.BadField("label_selector", `cannot be read, want e.g. "app=web,tier!=cache": `+err.Error())
+		}
+		of.Labels = selector
+	}
+	return of, nil
+}

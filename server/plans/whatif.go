@@ -1,0 +1,137 @@
+package plans
+
+import (
+	"fmt"
+	"slices"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// whatIfSource is the source that ratios of a request come from.
+const whatIfSource = "what-if"
+
+// whatIf returns the table that there would be; nil if it is the one in force. The
+// node type of the request is not looked at.
+func (s *Service) whatIf(request *workloadresizerv1.WhatIf) (*ratios.Table, error) {
+	if len(request.GetRatios()) == 0 && request.GetBaselineNodeType() == "" && request.GetBounds() == nil {
+		return nil, nil
+	}
+	inForce, err := translate.ReadyTable(s.config.Ratios)
+	if err != nil {
+		return nil, err
+	}
+	layer, faults := whatIfLayer(request, inForce)
+	if len(faults) > 0 {
+		return nil, rpcerror.BadFields(faults)
+	}
+	table, err := s.config.Ratios.WhatIf("", layer)
+	if err != nil {
+		return nil, rpcerror.BadField("what_if", "does not go together with the rules of the table: "+err.Error())
+	}
+	return table, nil
+}
+
+// checkNodeType is the answer to a what-if of a node type without a ratio.
+func (s *Service) checkNodeType(nodeType string, table *ratios.Table) error {
+	if nodeType == "" {
+		return nil
+	}
+	if table == nil {
+		var err error
+		if table, err = translate.ReadyTable(s.config.Ratios); err != nil {
+			return err
+		}
+	}
+	if !anyKnows(table, nodeType) {
+		return rpcerror.BadField("what_if.node_type", unknownType(nodeType))
+	}
+	return nil
+}
+
+// anyKnows tells whether the node type has a ratio, be it of a rule.
+func anyKnows(table *ratios.Table, nodeType string) bool {
+	return slices.ContainsFunc(table.Profiles(), func(p *ratios.Profile) bool { return p.Knows(nodeType) })
+}
+
+func unknownType(nodeType string) string {
+	return fmt.Sprintf("%q has no ratio; give it one in what_if.ratios, or name one that ListRatios has", nodeType)
+}
+
+// whatIfLayer reads what is to decide before all sources.
+func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*ratios.Layer, []rpcerror.Violation) {
+	layer := &ratios.Layer{Baseline: request.GetBaselineNodeType(), Ratios: map[string]ratios.Ratio{}}
+	var faults []rpcerror.Violation
+	for i, r := range request.GetRatios() {
+		path := fmt.Sprintf("what_if.ratios[%d]", i)
+		if _, twice := layer.Ratios[r.GetNodeType()]; twice {
+			faults = append(faults, rpcerror.Violation{Field: path + ".node_type", Problem: fmt.Sprintf("%q is there twice", r.GetNodeType())})
+			continue
+		}
+		ratio, wrong := whatIfRatio(path, r, inForce)
+		layer.Ratios[r.GetNodeType()] = ratio
+		faults = append(faults, wrong...)
+	}
+	if _, given := layer.Ratios[layer.Baseline]; layer.Baseline != "" && !given && !inForce.Knows(layer.Baseline) {
+		faults = append(faults, rpcerror.Violation{Field: "what_if.baseline_node_type", Problem: unknownType(layer.Baseline)})
+	}
+	if b := request.GetBounds(); b != nil {
+		bounds := inForce.Bounds
+		faults = append(faults, readRange(&bounds.CPU, "what_if.bounds.cpu", b.GetCpu(), sizing.ParseCPU, sizing.CPUText)...)
+		faults = append(faults, readRange(&bounds.Memory, "what_if.bounds.memory", b.GetMemory(), sizing.ParseMemory, sizing.MemoryText)...)
+		layer.Bounds = &bounds
+	}
+	return layer, faults
+}
+
+// whatIfRatio reads one ratio; a performance of 0 is that in force.
+func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table) (ratios.Ratio, []rpcerror.Violation) {
+	var known ratios.Ratio
+	if entry, ok := inForce.Lookup(r.GetNodeType()); ok {
+		known = entry.Ratio
+	}
+	ratio := ratios.Ratio{Provenance: ratios.Provenance{Source: whatIfSource}}
+	var faults []rpcerror.Violation
+	for _, perf := range []struct {
+		field        string
+		given, known float64
+		into         *float64
+	}{
+		{"cpu_perf", r.GetCpuPerf(), known.CPUPerf, &ratio.CPUPerf},
+		{"memory_perf", r.GetMemoryPerf(), known.MemoryPerf, &ratio.MemoryPerf},
+	} {
+		switch *perf.into = perf.given; {
+		case perf.given == 0 && perf.known == 0:
+			faults = append(faults, rpcerror.Violation{Field: path + "." + perf.field, Problem: fmt.Sprintf("must be set: %q has no ratio in force", r.GetNodeType())})
+		case perf.given == 0:
+			*perf.into = perf.known
+		}
+	}
+	return ratio, faults
+}
+
+// readRange reads the ends that are set.
+func readRange(into *ratios.Range, path string, r *workloadresizerv1.QuantityRange, parse func(string) (int64, error), text func(int64) string) []rpcerror.Violation {
+	var faults []rpcerror.Violation
+	for _, end := range []struct {
+		field, text string
+		into        *int64
+	}{{"min", r.GetMin(), &into.Min}, {"max", r.GetMax(), &into.Max}} {
+		if end.text == "" {
+			continue
+		}
+		amount, err := parse(end.text)
+		if err != nil {
+			faults = append(faults, rpcerror.Violation{Field: path + "." + end.field, Problem: err.Error()})
+			continue
+		}
+		*end.into = amount
+	}
+	if len(faults) == 0 && into.Max != 0 && into.Min > into.Max {
+		faults = append(faults, rpcerror.Violation{Field: path, Problem: fmt.Sprintf("leave nothing: min %s is above max %s; set both, or \"0\" for none", text(into.Min), text(into.Max))})
+	}
+	return faults
+}

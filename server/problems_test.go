@@ -1,0 +1,116 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/override"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func TestAKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
+	cluster := localcluster.ForTest(t, "").Config()
+	servertest.ConfigMap(t, kubernetes.NewForConfigOrDie(cluster), servertest.HoldsName)
+	r := start(t, setup{cluster: cluster, loop: func(c *reconciler.Config) {
+		nobody := rest.CopyConfig(cluster)
+		nobody.Impersonate.UserName = "nobody"
+		c.Metadata, c.WorkloadKinds = metadata.NewForConfigOrDie(nobody), []schema.GroupResource{{Group: "apps", Resource: "replicasets"}}
+	}})
+	const want = "replicasets.apps cannot be read, so holds and autoscalers on what controls them do not count: "
+	localcluster.Eventually(t, "the server to be ready, with a warning", func() error {
+		if code, body := r.get(t, "/readyz"); code != http.StatusOK || !strings.Contains(body, "\nwarning: "+want) {
+			return fmt.Errorf("it says %d %s", code, body)
+		}
+		return nil
+	})
+	got, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	if err != nil || len(got.GetProblems()) != 1 || !strings.HasPrefix(got.GetProblems()[0], want) {
+		t.Errorf("problems %q, %v", got.GetProblems(), err)
+	}
+}
+
+func TestWhatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
+	cluster := localcluster.ForTest(t, "").Config()
+	client := kubernetes.NewForConfigOrDie(cluster)
+	overrides := override.New(client, servertest.Namespace, "overrides")
+	r := start(t, setup{cluster: cluster, server: func(c *Config) {
+		c.Overrides = overrides
+		c.Ratios = ratios.NewStore(overrides, ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
+	}})
+	servertest.Run(t, r.server.config.Ratios.Run)
+	said := func() (all []string) {
+		t.Helper()
+		status, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body := r.get(t, "/readyz")
+		return append(status.GetProblems(), strings.Split(body, "\n")...)
+	}
+	const noOverrides = "overrides cannot be stored: ConfigMap default/overrides, which keeps the overrides, does not exist: apply deploy/base, which has it"
+	wanted := []string{
+		noOverrides, "holds cannot be stored: ConfigMap default/holds, which keeps the holds, does not exist: apply deploy/base, which has it",
+	}
+	localcluster.Eventually(t, "the problems", func() error {
+		for _, want := range wanted {
+			if got := said(); !slices.Contains(got, want) || !slices.Contains(got, "warning: "+want) {
+				return fmt.Errorf("want %q, got %q", want, got)
+			}
+		}
+		return nil
+	})
+	list, err := workloadresizerv1.NewRatioServiceClient(r.conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
+	if err != nil || !list.GetSources()[0].GetHealthy() || list.GetSources()[0].GetMessage() != noOverrides || list.GetSources()[1].GetMessage() != "" {
+		t.Errorf("sources %v, %v", list.GetSources(), err)
+	}
+	servertest.ConfigMap(t, client, "overrides")
+	servertest.ConfigMap(t, client, servertest.HoldsName)
+	localcluster.Eventually(t, "no problems", func() error {
+		for _, line := range said() {
+			if strings.Contains(line, "cannot be stored") {
+				return errors.New(line)
+			}
+		}
+		return nil
+	})
+}
+
+func TestHoldsThatAreNotReadAreSaidEverywhere(t *testing.T) {
+	r := start(t, setup{})
+	client := workloadresizerv1.NewPauseServiceClient(r.conn)
+	localcluster.Eventually(t, "the API server not to answer", func() error {
+		if err := r.server.config.Holds.Err(); err == nil || !strings.Contains(err.Error(), "connection refused") {
+			return fmt.Errorf("it says %w", err)
+		}
+		return nil
+	})
+	_, err := client.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
+	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "not ready: read ConfigMap default/holds: ")
+	_, err = client.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}, ValidateOnly: true})
+	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
+	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}})
+	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
+	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web"}})
+	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
+	if _, body := r.get(t, "/metrics"); !strings.Contains(body, "\nworkload_resizer_holds_healthy 0\n") {
+		t.Errorf("/metrics is %q", body)
+	}
+	if code, _ := r.get(t, "/livez"); code != http.StatusOK {
+		t.Errorf("/livez is %d", code)
+	}
+}

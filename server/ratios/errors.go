@@ -1,0 +1,93 @@
+package ratios
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/ratios/override"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// nodeTypeUnknown is the answer to who names a node type that the table does not.
+func nodeTypeUnknown(nodeType string) error {
+	return rpcerror.NotFound(rpcerror.NodeTypeUnknown, "node type", nodeType, fmt.Sprintf("node type %q has no ratio", nodeType))
+}
+
+// tableError tells that no table could be made of the layers.
+type tableError struct{ err error }
+
+func (e *tableError) Error() string { return strings.ReplaceAll(e.err.Error(), "\n", ": ") }
+
+// partError is what is wrong with one request of a batch, whose prefix goes before
+// its fields.
+type partError struct {
+	prefix string
+	fault  *override.FieldError
+}
+
+func (e *partError) Error() string { return e.prefix + e.fault.Error() }
+
+// overrideError translates what the store of overrides answers. Names of fields
+// are those of a request for one ratio.
+func overrideError(err error) error {
+	var etag *override.EtagError
+	var newer *override.NewerChangeError
+	var kept *override.NotKeptError
+	var none *override.NoOverrideError
+	var unknown *override.UnknownError
+	var field *override.FieldError
+	var part *partError
+	var full *override.FullError
+	var table *tableError
+	switch {
+	case errors.As(err, &etag):
+		return mismatch(err, map[string]string{"nodeType": etag.NodeType, "etag": etag.Etag})
+	case errors.As(err, &newer):
+		return mismatch(err, map[string]string{"newestChange": strconv.FormatInt(newer.Newest, 10)})
+	case errors.As(err, &kept):
+		return rpcerror.New(rpcerror.ChangeNotKept, err.Error())
+	case errors.As(err, &none):
+		return rpcerror.NotFound(rpcerror.NoOverride, "override", none.NodeType, err.Error())
+	case errors.As(err, &unknown):
+		return nodeTypeUnknown(unknown.NodeType)
+	case errors.As(err, &part):
+		return rpcerror.BadFields(fieldViolations(part.prefix, part.fault))
+	case errors.As(err, &field):
+		return rpcerror.BadFields(fieldViolations("", field))
+	case errors.As(err, &full):
+		return rpcerror.New(rpcerror.TooManyOverrides, err.Error())
+	case errors.As(err, &table):
+		return rpcerror.New(rpcerror.BaselineInUse, fmt.Sprintf("no other source says what would be missing: %v", err))
+	case errors.Is(err, override.ErrReadOnly):
+		return rpcerror.New(rpcerror.ReadOnly, err.Error())
+	}
+	return translate.DocumentError(err, translate.DocumentReasons{
+		Missing: rpcerror.OverridesMissing, Invalid: rpcerror.OverridesInvalid, Refused: rpcerror.OverridesRefused, NotReady: rpcerror.OverridesNotReady,
+	})
+}
+
+// mismatch is the answer to who does not know the present state, which the
+// metadata tell.
+func mismatch(err error, metadata map[string]string) error {
+	return rpcerror.WithMetadata(rpcerror.EtagMismatch, err.Error(), metadata)
+}
+
+// requestFields are the fields of a request that those of an override come from.
+var requestFields = map[string]string{
+	"nodeType": "ratio.node_type", "cpuPerf": "ratio.cpu_perf", "memPerf": "ratio.memory_perf", "expireTime": "ratio.expire_time",
+}
+
+func fieldViolations(prefix string, faults ...*override.FieldError) []rpcerror.Violation {
+	var all []rpcerror.Violation
+	for _, fault := range faults {
+		field, ok := requestFields[fault.Field]
+		if !ok {
+			field = fault.Field
+		}
+		all = append(all, rpcerror.Violation{Field: prefix + field, Problem: fault.Problem})
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package ratios
+
+import (
+	"context"
+
+	"google.golang.org/grpc/status"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// maxVetoed is how many vetoed pods an impact names.
+const maxVetoed = 100
+
+// Impact is what another table would mean, as far as the caller may see that. It takes
+// a slot for as long as it works.
+func (s *Service) Impact(ctx context.Context, table *ratios.Table, slots *limits.Slots) (*workloadresizerv1.Impact, error) {
+	release, err := slots.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	impact, err := s.config.Impacts.Impact(ctx, table)
+	switch {
+	case ctx.Err() != nil:
+		return nil, status.FromContextError(ctx.Err()).Err()
+	case err != nil:
+		return nil, translate.Error(err)
+	}
+	return impactMessage(impact, s.config.Viewer.View(ctx))
+}
+
+// impactMessage hides the namespaces that the caller does not see.
+func impactMessage(impact *reconciler.Impact, view access.View) (*workloadresizerv1.Impact, error) {
+	m := &workloadresizerv1.Impact{Total: impactGroup(impact.Total)}
+	for _, g := range impact.NodeTypes {
+		m.NodeTypes = append(m.NodeTypes, impactGroup(g))
+	}
+	for _, g := range impact.Namespaces {
+		seen, err := view.Sees(g.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !seen {
+			m.HiddenNamespaces++
+			continue
+		}
+		m.Namespaces = append(m.Namespaces, impactGroup(g))
+	}
+	for _, p := range impact.Vetoed {
+		if len(m.Vetoed) == maxVetoed {
+			break
+		}
+		seen, err := view.Sees(p.Pod.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		if seen {
+			m.Vetoed = append(m.Vetoed, vetoedPod(p))
+		}
+	}
+	return m, nil
+}
+
+func vetoedPod(p *reconciler.Plan) *workloadresizerv1.VetoedPod {
+	objection := p.Objection()
+	return &workloadresizerv1.VetoedPod{
+		Namespace: p.Pod.Namespace, Pod: p.Pod.Name, Node: p.Node,
+		Code: string(objection.Code), Message: objection.Message,
+	}
+}
+
+func impactGroup(g reconciler.ImpactGroup) *workloadresizerv1.ImpactGroup {
+	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), RequestDelta: translate.Quantities(g.CPU, g.Memory)}
+}

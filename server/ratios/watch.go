@@ -1,0 +1,107 @@
+package ratios
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
+	"github.com/workload-resizer/workload-resizer/server/streams"
+)
+
+// tableLog has the ratios of the table by node type. The item of the key "",
+// without a ratio, is the table itself: it changes last.
+type tableLog struct {
+	*changelog.Log[ratioItem]
+	store    *ratios.Store
+	messages tableMessages
+
+	mu sync.Mutex
+	// before is the table that the log has, known its ratios.
+	before *ratios.Table
+	known  map[string]*workloadresizerv1.Ratio
+}
+
+// ratioItem is a ratio, or none, and the revision of the table that it is of.
+type ratioItem struct {
+	ratio    *workloadresizerv1.Ratio
+	revision string
+}
+
+func newTableLog(store *ratios.Store, overridable bool) *tableLog {
+	return &tableLog{Log: changelog.New[ratioItem](changelog.Kept), store: store, messages: tableMessages{overridable: overridable}}
+}
+
+// run keeps the log at the table in force until ctx is done.
+func (l *tableLog) run(ctx context.Context) {
+	changed := l.store.Watch()
+	for {
+		l.refresh()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// refresh takes over the table in force, if there is one.
+func (l *tableLog) refresh() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	table := l.store.Table()
+	if table == nil || table == l.before {
+		return
+	}
+	now := l.messages.of(table)
+	var changes []changelog.Change[ratioItem]
+	for _, nodeType := range table.NodeTypes() {
+		if r := now[nodeType]; !proto.Equal(l.known[nodeType], r) {
+			changes = append(changes, changelog.Change[ratioItem]{Key: nodeType, Item: &ratioItem{r, table.Revision}})
+		}
+	}
+	for _, nodeType := range slices.Sorted(maps.Keys(l.known)) {
+		if now[nodeType] == nil {
+			changes = append(changes, changelog.Change[ratioItem]{Key: nodeType, Item: &ratioItem{l.known[nodeType], table.Revision}, Gone: true})
+		}
+	}
+	if len(changes) > 0 || l.before == nil || l.before.Revision != table.Revision {
+		l.Update(append(changes, changelog.Change[ratioItem]{Item: &ratioItem{revision: table.Revision}})...)
+	}
+	l.before, l.known = table, now
+}
+
+// WatchRatios ends each table with a bookmark.
+func (s *Service) WatchRatios(request *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
+	if _, err := s.Table(); err != nil {
+		return err
+	}
+	s.log.refresh() // What the caller has just changed belongs to the state.
+	revision := s.log.Get("").revision
+	w := &streams.Watch[ratioItem, workloadresizerv1.WatchRatiosResponse]{Watches: s.config.Watches, Log: s.log.Log, Send: stream.Send}
+	w.Bookmark = func(token string) *workloadresizerv1.WatchRatiosResponse {
+		return &workloadresizerv1.WatchRatiosResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, Revision: revision, ResumeToken: token}
+	}
+	w.Message = func(kind workloadresizerv1.WatchEventType, item *ratioItem, token string) (*workloadresizerv1.WatchRatiosResponse, error) {
+		present := token == ""
+		switch {
+		case item.ratio != nil && present:
+			// Its own revision is that of the table that last changed it.
+			return &workloadresizerv1.WatchRatiosResponse{Type: kind, Ratio: item.ratio, Revision: revision}, nil
+		case item.ratio != nil:
+			return &workloadresizerv1.WatchRatiosResponse{Type: kind, Ratio: item.ratio, Revision: item.revision, ResumeToken: token}, nil
+		}
+		revision = item.revision
+		if present {
+			return nil, nil // It comes first here; the bookmark follows.
+		}
+		return w.Bookmark(token), nil
+	}
+	return w.Run(stream.Context(), request.GetResumeToken())
+}

@@ -1,0 +1,95 @@
+package ratios
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+)
+
+// ratioEvent is what counts of a message here.
+type ratioEvent struct {
+	Type, NodeType string
+	CPUFactor      float64
+	Revision       string
+}
+
+// watchRatios begins a watch that ends with the test.
+func watchRatios(t *testing.T, client workloadresizerv1.RatioServiceClient, token string) grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse] {
+	t.Helper()
+	stream, err := client.WatchRatios(t.Context(), &workloadresizerv1.WatchRatiosRequest{ResumeToken: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// untilBookmark reads messages up to the next bookmark, whose token it returns.
+func untilBookmark(t *testing.T, stream grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse]) (events []ratioEvent, token string) {
+	t.Helper()
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := m.GetType().String()[len("WATCH_EVENT_TYPE_"):]
+		events = append(events, ratioEvent{name, m.GetRatio().GetNodeType(), m.GetRatio().GetCpuFactor(), m.GetRevision()})
+		if m.GetType() == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK {
+			return events, m.GetResumeToken()
+		}
+	}
+}
+
+func TestWatchRatios(t *testing.T) {
+	r, client := serve(t, servertest.Setup{})
+	stream := watchRatios(t, client, "")
+	// set changes the ratios, and returns the revision of what comes of it.
+	changes := r.Store.Watch()
+	set := func(change func(*ratios.Layer)) string {
+		l := servertest.Layer()
+		change(l)
+		r.Source.Set(ratios.Update{Layer: l})
+		<-changes
+		return r.Store.Table().Revision
+	}
+	expect := func(what string, stream grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse], want ...ratioEvent) string {
+		t.Helper()
+		got, token := untilBookmark(t, stream)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+		return token
+	}
+
+	first := r.Store.Table().Revision
+	begun := expect("the present state", stream, ratioEvent{"ADDED", "n2d", 1, first}, ratioEvent{"ADDED", "n4", 0.8, first}, ratioEvent{"BOOKMARK", "", 0, first})
+	second := set(func(l *ratios.Layer) { l.Ratios["c3"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1} })
+	expect("another node type", stream, ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
+	third := set(func(l *ratios.Layer) { l.Baseline = "n4" })
+	expect("another baseline, and a node type less", stream, ratioEvent{"MODIFIED", "n2d", 1.25, third}, ratioEvent{"MODIFIED", "n4", 1, third},
+		ratioEvent{"DELETED", "c3", 0.5, third}, ratioEvent{"BOOKMARK", "", 0, third})
+	fourth := set(func(l *ratios.Layer) { l.Baseline, l.Bounds = "n4", nil })
+	last := expect("other bounds", stream, ratioEvent{"BOOKMARK", "", 0, fourth})
+
+	expect("resumed after the present state", watchRatios(t, client, begun), ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
+	expect("resumed at the end", watchRatios(t, client, last), ratioEvent{"BOOKMARK", "", 0, fourth})
+	expect("begun anew", watchRatios(t, client, ""), ratioEvent{"ADDED", "n2d", 1.25, fourth}, ratioEvent{"ADDED", "n4", 1, fourth}, ratioEvent{"BOOKMARK", "", 0, fourth})
+
+	_, other := serve(t, servertest.Setup{})
+	_, err := watchRatios(t, other, last).Recv()
+	servertest.CheckError(t, err, codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
+	_, err = watchRatios(t, other, "mine").Recv()
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
+}
+
+func TestWithoutRatiosThereIsNothingToWatch(t *testing.T) {
+	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
+	_, err := watchRatios(t, client, "").Recv()
+	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
+}

@@ -1,0 +1,434 @@
+package ratios
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/override"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// impactOf says how fast a node type is in the table that it is asked about: as
+// many pods would change.
+type impactOf string
+
+func (nodeType impactOf) Impact(_ context.Context, table *ratios.Table) (*reconciler.Impact, error) {
+	entry, ok := table.Lookup(string(nodeType))
+	if !ok {
+		return &reconciler.Impact{}, nil
+	}
+	return &reconciler.Impact{Total: reconciler.ImpactGroup{Pods: int(entry.Ratio.CPUPerf)}}, nil
+}
+
+// ratioServer is a service whose overrides are in a ConfigMap of a real API
+// server.
+type ratioServer struct {
+	*Service
+	source *ratiotest.Memory
+	ctx    context.Context
+}
+
+// cpu says what cpu performance a node type is to have.
+func cpu(nodeType string, perf float64) *workloadresizerv1.UpdateRatioRequest {
+	return &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: perf}}
+}
+
+func (s *ratioServer) must(t *testing.T, request *workloadresizerv1.UpdateRatioRequest) *workloadresizerv1.UpdateRatioResponse {
+	t.Helper()
+	response, err := s.UpdateRatio(s.ctx, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+// get is the ratio in force, nil if there is none.
+func (s *ratioServer) get(nodeType string) *workloadresizerv1.Ratio {
+	response, err := s.GetRatio(s.ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
+	if err != nil {
+		return nil
+	}
+	return response.GetRatio()
+}
+
+func TestRatioWrites(t *testing.T) {
+	client := kubernetes.NewForConfigOrDie(localcluster.ForTest(t, "").Config())
+	n := 0
+	service := func(t *testing.T, opts ...override.Option) *ratioServer {
+		t.Helper()
+		n++
+		name := fmt.Sprintf("overrides-%d", n)
+		servertest.ConfigMap(t, client, name)
+		overrides := override.New(client, servertest.Namespace, name, opts...)
+		source := ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()})
+		store := ratios.NewStore(overrides, source)
+		servertest.Run(t, store.Run)
+		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
+		local := access.NewContext(t.Context(), access.Caller{Local: true})
+		return &ratioServer{New(Config{Store: store, Overrides: overrides, Impacts: impactOf("n4"), Viewer: servertest.All}), source, local}
+	}
+
+	t.Run("an override is in force when the answer comes, until it is deleted", func(t *testing.T) {
+		s := service(t)
+		before := s.get("n4")
+		request := cpu("n4", 2)
+		request.Reason, request.Author, request.Ratio.Etag = "measured", "ann", before.GetEtag()
+		request.Ratio.ExpireTime = timestamppb.New(time.Now().Add(time.Hour))
+		got := s.must(t, request)
+		if diff := cmp.Diff(s.get("n4"), got.GetRatio(), protocmp.Transform()); diff != "" {
+			t.Errorf("in force, answered: %s", diff)
+		}
+		end := timestamppb.New(request.Ratio.ExpireTime.AsTime().Truncate(time.Second))
+		from := &workloadresizerv1.Provenance{Source: "override", Author: "ann", Reason: "measured"}
+		want := &workloadresizerv1.Ratio{
+			NodeType: "n4", CpuPerf: 2, MemoryPerf: 1, CpuFactor: 0.5, MemoryFactor: 1, Provenance: from, ExpireTime: end,
+			Candidates: append([]*workloadresizerv1.RatioCandidate{{CpuPerf: 2, MemoryPerf: 1, Provenance: from}}, before.GetCandidates()...),
+		}
+		ignored := []cmp.Option{protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.Provenance{}, "update_time"), protocmp.IgnoreFields(&workloadresizerv1.Ratio{}, "etag")}
+		if diff := cmp.Diff(want, got.GetRatio(), ignored...); diff != "" {
+			t.Error(diff)
+		}
+		wantChange := &workloadresizerv1.RatioChange{Number: 1, Author: "ann", Reason: "measured", Deltas: []*workloadresizerv1.RatioDelta{
+			{NodeType: "n4", To: &workloadresizerv1.RatioOverride{CpuPerf: 2, MemoryPerf: 1, ExpireTime: end}},
+		}}
+		if diff := cmp.Diff(wantChange, got.GetChange(), protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.RatioChange{}, "create_time")); diff != "" || got.GetImpact() != nil {
+			t.Error(diff, got.GetImpact())
+		}
+		if again := s.must(t, cpu("n4", 2)); again.GetChange() != nil || again.GetRatio().GetCpuPerf() != 2 {
+			t.Errorf("what is so already is changed: %v", again)
+		}
+		deleted, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: got.GetRatio().GetEtag()})
+		if err != nil || deleted.GetChange().GetNumber() != 2 {
+			t.Errorf("deleted %v, %v", deleted, err)
+		}
+		if diff := cmp.Diff(before, deleted.GetRatio(), protocmp.Transform()); diff != "" || !cmp.Equal(before, s.get("n4"), protocmp.Transform()) {
+			t.Error(diff)
+		}
+	})
+	t.Run("a CPU model of a node type has a ratio of its own", func(t *testing.T) {
+		s := service(t)
+		request := cpu("n4@Intel-6-79", 0.9)
+		request.AllowMissing, request.Ratio.MemoryPerf = true, 1
+		got := s.must(t, request)
+		if r := s.get("n4@Intel-6-79"); r.GetCpuPerf() != 0.9 || got.GetChange().GetDeltas()[0].GetNodeType() != "n4@Intel-6-79" || s.get("n4").GetCpuPerf() == 0.9 {
+			t.Errorf("in force %v, answered %v", r, got)
+		}
+		if _, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4@Intel-6-79"}); err != nil || s.get("n4@Intel-6-79") != nil {
+			t.Errorf("deleted: %v", err)
+		}
+		request.Ratio.NodeType = "n4@Intel@6"
+		_, err := s.UpdateRatio(s.ctx, request)
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one that a node can have")
+	})
+	t.Run("an etag is good for one change", func(t *testing.T) {
+		s := service(t)
+		request := cpu("n4", 2)
+		request.Ratio.Etag = s.get("n4").GetEtag()
+		present := s.must(t, request).GetRatio().GetEtag()
+		request.Ratio.CpuPerf = 3
+		_, err := s.UpdateRatio(s.ctx, request)
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", `node type "n4" was changed since`)
+		info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo)
+		if info.GetMetadata()["etag"] != present || info.GetMetadata()["nodeType"] != "n4" {
+			t.Errorf("the present etag is %s, told %v", present, info)
+		}
+		_, err = s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: request.Ratio.Etag})
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", "")
+	})
+	t.Run("a node type that no source names has to be allowed, and be complete", func(t *testing.T) {
+		s := service(t)
+		request := cpu("c3", 2)
+		_, err := s.UpdateRatio(s.ctx, request)
+		servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
+		request.AllowMissing = true
+		_, err = s.UpdateRatio(s.ctx, request)
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "ratio.memory_perf must be set")
+		request.Ratio.MemoryPerf = 3
+		s.must(t, request)
+		if r := s.get("c3"); r.GetCpuFactor() != 0.5 || r.GetMemoryPerf() != 3 {
+			t.Errorf("in force: %v", r)
+		}
+		response, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "c3"})
+		if err != nil || response.GetRatio() != nil {
+			t.Errorf("deleted to %v, %v", response.GetRatio(), err)
+		}
+	})
+	t.Run("a batch is set as a whole or not at all", func(t *testing.T) {
+		s := service(t)
+		batch := &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), cpu("c3", 3)}, Author: "ann"}
+		_, err := s.BatchUpdateRatios(s.ctx, batch)
+		servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3"`)
+		batch.Requests[1] = cpu("n2d", 0)
+		_, err = s.BatchUpdateRatios(s.ctx, batch)
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].update_mask must name what to change")
+		if r := s.get("n4"); r.GetCpuPerf() != 1.25 {
+			t.Errorf("in force: %v", r)
+		}
+		batch.Requests[1] = cpu("n2d", 4)
+		response, err := s.BatchUpdateRatios(s.ctx, batch)
+		if err != nil || len(response.GetRatios()) != 2 || response.GetRatios()[1].GetCpuPerf() != 4 || response.GetRatios()[0].GetCpuFactor() != 2 {
+			t.Errorf("batch: %v, %v", response, err)
+		}
+		if c := response.GetChange(); c.GetNumber() != 1 || c.GetAuthor() != "ann" || len(c.GetDeltas()) != 2 {
+			t.Errorf("changed %v", c)
+		}
+		for _, bad := range []struct {
+			requests []*workloadresizerv1.UpdateRatioRequest
+			want     string
+		}{
+			{[]*workloadresizerv1.UpdateRatioRequest{cpu("n4", 1), cpu("n4", 2)}, "requests[1].ratio.node_type is that of requests[0], too"},
+			{[]*workloadresizerv1.UpdateRatioRequest{{Ratio: cpu("n4", 1).Ratio, Author: "ann"}}, "requests[0] must not have validate_only, reason or author"},
+		} {
+			_, err := s.BatchUpdateRatios(s.ctx, &workloadresizerv1.BatchUpdateRatiosRequest{Requests: bad.requests})
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", bad.want)
+		}
+	})
+	t.Run("what would be is told, and nothing written", func(t *testing.T) {
+		s := service(t)
+		s.must(t, cpu("n4", 2))
+		request := cpu("n4", 7)
+		request.ValidateOnly = true
+		response := s.must(t, request)
+		if response.GetImpact().GetTotal().GetPods() != 7 || response.GetRatio().GetCpuPerf() != 7 || response.GetChange().GetNumber() != 0 {
+			t.Errorf("update: %v", response)
+		}
+		batch, err := s.BatchUpdateRatios(s.ctx, &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 8)}, ValidateOnly: true})
+		if err != nil || batch.GetImpact().GetTotal().GetPods() != 8 {
+			t.Errorf("batch: %v, %v", batch, err)
+		}
+		deleted, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", ValidateOnly: true})
+		if err != nil || deleted.GetImpact().GetTotal().GetPods() != 1 || deleted.GetRatio().GetCpuPerf() != 1.25 {
+			t.Errorf("delete: %v, %v", deleted, err)
+		}
+		back, err := s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ValidateOnly: true})
+		if err != nil || back.GetImpact().GetTotal().GetPods() != 1 || back.GetChange().GetNumber() != 0 || back.GetChange().RollbackTo == nil {
+			t.Errorf("rollback: %v, %v", back, err)
+		}
+		if r := s.get("n4"); r.GetCpuPerf() != 2 {
+			t.Errorf("in force: %v", r)
+		}
+	})
+	t.Run("the baseline stays while nobody else names it", func(t *testing.T) {
+		s := service(t)
+		s.must(t, &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1, MemoryPerf: 1}, AllowMissing: true})
+		other := servertest.Layer()
+		other.Baseline = "c3"
+		s.source.Set(ratios.Update{Layer: other})
+		localcluster.Eventually(t, "the baseline", func() error {
+			if got := s.config.Store.Table().Baseline; got != "c3" {
+				return fmt.Errorf("it is %s", got)
+			}
+			return nil
+		})
+		_, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "c3"})
+		servertest.CheckError(t, err, codes.FailedPrecondition, "BASELINE_IN_USE", `the baseline node type "c3" has no ratio`)
+		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{})
+		servertest.CheckError(t, err, codes.FailedPrecondition, "BASELINE_IN_USE", `the baseline node type "c3" has no ratio`)
+		if s.get("c3") == nil {
+			t.Error("it is gone")
+		}
+	})
+	t.Run("there must be an override to delete, unless that is allowed", func(t *testing.T) {
+		s := service(t)
+		_, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4"})
+		servertest.CheckError(t, err, codes.NotFound, "NO_OVERRIDE", `node type "n4" has no override`)
+		response, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", AllowMissing: true})
+		if err != nil || response.GetChange() != nil || response.GetRatio().GetCpuPerf() != 1.25 {
+			t.Errorf("deleted: %v, %v", response, err)
+		}
+	})
+	t.Run("changes are listed by pages, and gone back to", func(t *testing.T) {
+		s := service(t)
+		for i := range 5 {
+			s.must(t, cpu([]string{"n4", "n2d"}[i%2], float64(i+2)))
+		}
+		list := func(request *workloadresizerv1.ListRatioChangesRequest) (pages [][]int64) {
+			t.Helper()
+			for {
+				response, err := s.ListRatioChanges(s.ctx, request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var page []int64
+				for _, c := range response.GetChanges() {
+					page = append(page, c.GetNumber())
+				}
+				pages = append(pages, page)
+				if request.PageToken = response.GetNextPageToken(); request.PageToken == "" {
+					return pages
+				}
+			}
+		}
+		for _, tc := range []struct {
+			request *workloadresizerv1.ListRatioChangesRequest
+			want    [][]int64
+		}{
+			{&workloadresizerv1.ListRatioChangesRequest{}, [][]int64{{5, 4, 3, 2, 1}}},
+			{&workloadresizerv1.ListRatioChangesRequest{PageSize: 2}, [][]int64{{5, 4}, {3, 2}, {1}}},
+			{&workloadresizerv1.ListRatioChangesRequest{PageSize: 5}, [][]int64{{5, 4, 3, 2, 1}}},
+			{&workloadresizerv1.ListRatioChangesRequest{PageSize: 2, NodeType: "n4"}, [][]int64{{5, 3}, {1}}},
+			{&workloadresizerv1.ListRatioChangesRequest{NodeType: "c3"}, [][]int64{nil}},
+		} {
+			if diff := cmp.Diff(tc.want, list(tc.request)); diff != "" {
+				t.Errorf("%v: %s", tc.request, diff)
+			}
+		}
+		_, err := s.ListRatioChanges(s.ctx, &workloadresizerv1.ListRatioChangesRequest{PageToken: "2"})
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token must be the next_page_token")
+
+		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 4})
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", "the newest change is 5")
+		if info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo); info.GetMetadata()["newestChange"] != "5" {
+			t.Errorf("told %v", info)
+		}
+		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 6})
+		servertest.CheckError(t, err, codes.OutOfRange, "CHANGE_NOT_KEPT", "there was no change 6")
+		response, err := s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 5, Reason: "worse"})
+		if c := response.GetChange(); err != nil || c.GetNumber() != 6 || c.GetRollbackTo() != 2 || c.GetReason() != "worse" {
+			t.Errorf("rolled back: %v, %v", response, err)
+		}
+		if s.get("n4").GetCpuPerf() != 2 || s.get("n2d").GetCpuPerf() != 3 {
+			t.Errorf("in force: %v, %v", s.get("n4"), s.get("n2d"))
+		}
+	})
+	t.Run("what is not changed comes from what is stored, not from a table that is behind", func(t *testing.T) {
+		n++
+		patchOfAStaleTable(t, client, fmt.Sprintf("overrides-%d", n))
+	})
+	t.Run("a caller that is known is the author", func(t *testing.T) {
+		s := service(t)
+		s.ctx = access.NewContext(t.Context(), access.Caller{Name: "bob@example.com"})
+		request := cpu("n4", 2)
+		request.Author = "ann"
+		if c := s.must(t, request).GetChange(); c.GetAuthor() != "bob@example.com" {
+			t.Errorf("changed by %q", c.GetAuthor())
+		}
+	})
+	t.Run("a server that writes nothing says so", func(t *testing.T) {
+		s := service(t, override.ReadOnly())
+		request := cpu("n4", 2)
+		_, err := s.UpdateRatio(s.ctx, request)
+		servertest.CheckError(t, err, codes.FailedPrecondition, "READ_ONLY", "--dry-run")
+		request.ValidateOnly = true
+		if checked, err := s.UpdateRatio(s.ctx, request); err != nil || checked.GetRatio().GetCpuPerf() != 2 {
+			t.Errorf("what it would write: %v, %v", checked, err)
+		}
+	})
+	t.Run("a ConfigMap that is gone is asked for", func(t *testing.T) {
+		s := service(t)
+		if err := client.CoreV1().ConfigMaps("default").Delete(t.Context(), fmt.Sprintf("overrides-%d", n), metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.UpdateRatio(s.ctx, cpu("n4", 2))
+		servertest.CheckError(t, err, codes.FailedPrecondition, "OVERRIDES_MISSING", "apply deploy/base")
+	})
+}
+
+func TestAServerWithoutOverridesSaysSo(t *testing.T) {
+	s := New(Config{Store: ratios.NewStore()})
+	for name, call := range map[string]func() error{
+		"update":   func() error { _, err := s.UpdateRatio(t.Context(), cpu("n4", 2)); return err },
+		"delete":   func() error { _, err := s.DeleteRatio(t.Context(), nil); return err },
+		"rollback": func() error { _, err := s.RollbackRatios(t.Context(), nil); return err },
+		"changes":  func() error { _, err := s.ListRatioChanges(t.Context(), nil); return err },
+		"batch": func() error {
+			_, err := s.BatchUpdateRatios(t.Context(), &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2)}})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			servertest.CheckError(t, call(), codes.FailedPrecondition, "OVERRIDES_DISABLED", "--ratio-sources=override,configmap")
+		})
+	}
+}
+
+func TestWhatAnUpdateChanges(t *testing.T) {
+	now := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
+	hour := now.Add(time.Hour)
+	full := &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 2, MemoryPerf: 3, ExpireTime: timestamppb.New(hour), Etag: "e"}
+	two, three, never, end := 2.0, 3.0, time.Time{}, hour.Truncate(time.Second)
+	mask := func(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
+	for _, tc := range []struct {
+		name  string
+		ratio *workloadresizerv1.Ratio
+		mask  *fieldmaskpb.FieldMask
+		want  override.Patch
+		wrong string
+	}{
+		{"without a mask, what is set", full, nil, override.Patch{NodeType: "n4", Etag: "e", CPUPerf: &two, MemoryPerf: &three, ExpireTime: &end}, ""},
+		{"an empty mask is none", &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 2}, mask(), override.Patch{NodeType: "n4", CPUPerf: &two}, ""},
+		{"with a mask, what it names", full, mask("memory_perf"), override.Patch{NodeType: "n4", Etag: "e", MemoryPerf: &three}, ""},
+		{"the end, of which none is never", &workloadresizerv1.Ratio{NodeType: "n4"}, mask("expire_time"), override.Patch{NodeType: "n4", ExpireTime: &never}, ""},
+		{"a path twice", full, mask("cpu_perf", "cpu_perf"), override.Patch{NodeType: "n4", Etag: "e", CPUPerf: &two}, ""},
+		{"not a field that there is not", full, mask("cpu_perf", "speed"), override.Patch{}, "requests[2].update_mask names what a ratio does not have"},
+		{"not everything by a star", full, mask("*"), override.Patch{}, "requests[2].update_mask names what a ratio does not have"},
+		{"not what is output only", full, mask("provenance.author"), override.Patch{}, "requests[2].update_mask names provenance.author, which is output only"},
+		{"not the name", full, mask("node_type"), override.Patch{}, "requests[2].update_mask names node_type, which is output only"},
+		{"not nothing", &workloadresizerv1.Ratio{NodeType: "n4"}, nil, override.Patch{}, "requests[2].update_mask must name what to change"},
+		{"no performance where one is named", &workloadresizerv1.Ratio{NodeType: "n4"}, mask("cpu_perf"), override.Patch{}, "requests[2].ratio.cpu_perf must be above 0"},
+		{"no end in the past", &workloadresizerv1.Ratio{NodeType: "n4", ExpireTime: timestamppb.New(now)}, nil, override.Patch{}, "requests[2].ratio.expire_time must be in the future"},
+		{"no end that is no time", &workloadresizerv1.Ratio{NodeType: "n4", ExpireTime: &timestamppb.Timestamp{Seconds: math.MaxInt64}}, nil, override.Patch{}, "requests[2].ratio.expire_time must be in the future"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, wrong := ratioPatch(&workloadresizerv1.UpdateRatioRequest{Ratio: tc.ratio, UpdateMask: tc.mask}, "requests[2].", now)
+			if tc.wrong != "" {
+				if len(wrong) != 1 || !strings.HasPrefix(wrong[0].Field+" "+wrong[0].Problem, tc.wrong) {
+					t.Errorf("wrong: %v, want %s", wrong, tc.wrong)
+				}
+				return
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || len(wrong) > 0 {
+				t.Error(diff, wrong)
+			}
+		})
+	}
+}
+
+func TestWhatPeopleSayOfAChangeIsOneLine(t *testing.T) {
+	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
+	s := New(Config{Store: store})
+	_, err := s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "a\nb", Author: strings.Repeat("a", 129)}, nil, nil)
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line of text without control characters; author is 129 bytes long, may be 128")
+	_, err = s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "\ufffe"}, nil, nil)
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason has U+FFFE, which is no character")
+}
+
+func TestErrorsOfTheStoreOfOverrides(t *testing.T) {
+	for _, tc := range []struct {
+		err     error
+		code    codes.Code
+		reason  string
+		message string
+	}{
+		{&override.RefusedError{Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_REFUSED", "rights of deploy/base"},
+		{&override.ContentError{Noun: "overrides", Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_INVALID", "to end all overrides"},
+		{&override.FullError{Overrides: 1001}, codes.ResourceExhausted, "TOO_MANY_OVERRIDES", "1001 overrides"},
+		{&override.FieldError{NodeType: "n4", Field: "memPerf", Problem: "must be set"}, codes.InvalidArgument, "INVALID_ARGUMENT", "ratio.memory_perf must be set"},
+		{fmt.Errorf("no connection"), codes.Unavailable, "OVERRIDES_NOT_READY", "no connection"},
+	} {
+		servertest.CheckError(t, overrideError(tc.err), tc.code, tc.reason, tc.message)
+	}
+	if err := overrideError(fmt.Errorf("read: %w", context.DeadlineExceeded)); status.Code(err) != codes.DeadlineExceeded {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,43 @@
+package resizes
+
+import (
+	"slices"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+func message(r *reconciler.Resized) *workloadresizerv1.Resize {
+	m := &workloadresizerv1.Resize{
+		Namespace: r.Pod.Namespace, Pod: r.Pod.Name, Uid: string(r.UID), Node: r.Node, NodeType: r.NodeType,
+		ApplyTime: translate.Timestamp(r.Applied), State: states[r.State], Message: r.Message,
+		Containers: make([]*workloadresizerv1.ResizedContainer, len(r.Containers)),
+	}
+	if r.Workload != (safety.Workload{}) {
+		m.Workload = &workloadresizerv1.Workload{Kind: r.Workload.Kind, Name: r.Workload.Name}
+	}
+	for i := range r.Containers {
+		c := &r.Containers[i]
+		m.Containers[i] = &workloadresizerv1.ResizedContainer{Name: c.Name, Original: translate.Resources(c.Original), Spec: translate.Resources(c.Spec), Sidecar: c.Sidecar}
+		if c.Told {
+			m.Containers[i].Actual = translate.Resources(c.Actual)
+		}
+	}
+	return m
+}
+
+var states = [...]workloadresizerv1.ResizeState{
+	reconciler.Actuated:   workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED,
+	reconciler.Pending:    workloadresizerv1.ResizeState_RESIZE_STATE_PENDING,
+	reconciler.InProgress: workloadresizerv1.ResizeState_RESIZE_STATE_IN_PROGRESS,
+	reconciler.Deferred:   workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED,
+	reconciler.Infeasible: workloadresizerv1.ResizeState_RESIZE_STATE_INFEASIBLE,
+	reconciler.Failed:     workloadresizerv1.ResizeState_RESIZE_STATE_FAILED,
+}
+
+// inState tells whether a resize has one of the states; none is all.
+func inState(r *reconciler.Resized, wanted []workloadresizerv1.ResizeState) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, states[r.State])
+}

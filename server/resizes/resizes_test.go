@@ -1,0 +1,319 @@
+package resizes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/testing/protocmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/server/streams"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/test/statuswriter"
+)
+
+// startReplica starts one that resizes what nodes own, unless it is a dry run.
+func startReplica(t *testing.T, cluster *rest.Config, dry bool, viewer access.Viewer) (*servertest.Parts, workloadresizerv1.ResizeServiceClient) {
+	t.Helper()
+	p := servertest.New(t, servertest.Setup{Cluster: cluster, Loop: func(c *reconciler.Config) {
+		c.Planner.OwnerKinds, c.Workers, c.DryRun = []string{"Node"}, 4, dry
+	}})
+	return p, serve(t, p, viewer)
+}
+
+// serve serves what parts that do not run yet are going to do, and runs them.
+func serve(t *testing.T, p *servertest.Parts, viewer access.Viewer) workloadresizerv1.ResizeServiceClient {
+	t.Helper()
+	s := New(Config{Reconciler: p.Loop, Viewer: viewer, Watches: streams.NewWatches()})
+	p.Run(t)
+	return workloadresizerv1.NewResizeServiceClient(servertest.Connect(t, s))
+}
+
+// resizeSuite is a control plane with three replicas: one that resizes, and two
+// that only look on.
+type resizeSuite struct {
+	client kubernetes.Interface
+	source *ratiotest.Memory
+	node   *corev1.Node
+	// leader and other see everything, limited does not see the bank.
+	leader, other, limited workloadresizerv1.ResizeServiceClient
+}
+
+func TestResizes(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	s := &resizeSuite{client: kubernetes.NewForConfigOrDie(config)}
+	statuswriter.Start(t, config, statuswriter.Options{Outcome: func(pod *corev1.Pod) statuswriter.Outcome {
+		if pod.Name == "waits" {
+			return statuswriter.Outcome{Result: statuswriter.Deferred, Message: "no room"}
+		}
+		return statuswriter.Outcome{}
+	}})
+	s.prepare(t)
+	var leader *servertest.Parts
+	leader, s.leader = startReplica(t, config, false, servertest.All)
+	s.source = leader.Source
+	_, s.other = startReplica(t, config, true, servertest.All)
+	_, s.limited = startReplica(t, config, true, servertest.AllBut("bank"))
+
+	t.Run("all replicas tell the same of each pod", s.same)
+	t.Run("pages go on at another replica", s.pages)
+	t.Run("what is asked for is what is told", s.selects)
+	t.Run("namespaces that a caller may not see are left out", s.hides)
+	t.Run("what is wrong with a request is said", s.refuses)
+	t.Run("a watch sees what another replica does", s.watch)
+}
+
+func (s *resizeSuite) prepare(t *testing.T) {
+	for _, namespace := range []string{"bank", "shop"} {
+		if _, err := s.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	servertest.ConfigMap(t, s.client, servertest.HoldsName)
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{nodetype.LabelGCPMachineFamily: "n4"}}}
+	node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("32"), "memory": resource.MustParse("64Gi"), "pods": resource.MustParse("100")}
+	node.Status.Capacity = node.Status.Allocatable
+	var err error
+	if s.node, err = s.client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"bank/ledger", "shop/web", "shop/waits", "shop/bare"} {
+		s.create(t, name)
+	}
+}
+
+// create makes a pod whose controller is its node, unless it is called bare.
+func (s *resizeSuite) create(t *testing.T, name string) {
+	t.Helper()
+	namespace, name, _ := strings.Cut(name, "/")
+	no, yes := false, true
+	sizes := corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1Gi")}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": name}},
+		Spec: corev1.PodSpec{
+			NodeName: "node", AutomountServiceAccountToken: &no,
+			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: corev1.ResourceRequirements{Requests: sizes}}},
+		},
+	}
+	if name != "bare" {
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "node", UID: s.node.UID, Controller: &yes}}
+	}
+	localcluster.Eventually(t, "the namespace's ServiceAccount", func() error {
+		_, err := s.client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+		return err
+	})
+}
+
+// tell lists resizes, one line each.
+func tell(resizes ...*workloadresizerv1.Resize) []string {
+	var lines []string
+	for _, r := range resizes {
+		c := r.GetContainers()[0]
+		lines = append(lines, fmt.Sprintf("%s/%s %s %s from %s to %s, has %s", r.GetNamespace(), r.GetPod(), r.GetNodeType(), r.GetState().String()[len("RESIZE_STATE_"):],
+			c.GetOriginal().GetRequests()["cpu"], c.GetSpec().GetRequests()["cpu"], c.GetActual().GetRequests()["cpu"]))
+	}
+	return lines
+}
+
+const (
+	ledger = "bank/ledger n4 ACTUATED from 1 to 800m, has 800m"
+	waits  = "shop/waits n4 DEFERRED from 1 to 800m, has 1"
+	webNow = "shop/web n4 ACTUATED from 1 to 800m, has 800m"
+)
+
+func (s *resizeSuite) same(t *testing.T) {
+	var all [2][]*workloadresizerv1.Resize
+	localcluster.Eventually(t, "every replica to tell of all that it shows", func() error {
+		for i, replica := range []struct {
+			workloadresizerv1.ResizeServiceClient
+			want []string
+		}{{s.leader, []string{ledger, waits, webNow}}, {s.other, []string{ledger, waits, webNow}}, {s.limited, []string{waits, webNow}}} {
+			response, err := replica.ListResizes(t.Context(), &workloadresizerv1.ListResizesRequest{})
+			if err != nil {
+				return err
+			}
+			if diff := cmp.Diff(replica.want, tell(response.GetResizes()...)); diff != "" {
+				return fmt.Errorf("replica %d: %s", i, diff)
+			}
+			if i < len(all) {
+				all[i] = response.GetResizes()
+			}
+		}
+		// What is told beside the sizes comes with other events of the pods.
+		if diff := cmp.Diff(all[0], all[1], protocmp.Transform()); diff != "" {
+			return fmt.Errorf("replicas differ: %s", diff)
+		}
+		return nil
+	})
+	waiting := all[0][1]
+	if w := waiting.GetWorkload(); w.GetKind() != "Node" || w.GetName() != "node" || waiting.GetNode() != "node" || waiting.GetUid() == "" || waiting.GetApplyTime() == nil || waiting.GetMessage() != "no room" {
+		t.Errorf("got %v", waiting)
+	}
+	one, err := s.other.GetResize(t.Context(), &workloadresizerv1.GetResizeRequest{Namespace: "shop", Pod: "waits"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(waiting, one.GetResize(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func (s *resizeSuite) pages(t *testing.T) {
+	var got []string
+	request := &workloadresizerv1.ListResizesRequest{PageSize: 1}
+	for i := 0; i == 0 || request.GetPageToken() != ""; i++ {
+		response, err := [...]workloadresizerv1.ResizeServiceClient{s.leader, s.other}[i%2].ListResizes(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(response.GetResizes()); n != 1 {
+			t.Errorf("a page of %d", n)
+		}
+		got = append(got, tell(response.GetResizes()...)...)
+		request.PageToken = response.GetNextPageToken()
+	}
+	if diff := cmp.Diff([]string{ledger, waits, webNow}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func (s *resizeSuite) selects(t *testing.T) {
+	deferred := []workloadresizerv1.ResizeState{workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, workloadresizerv1.ResizeState_RESIZE_STATE_FAILED}
+	for _, tc := range []struct {
+		name    string
+		request *workloadresizerv1.ListResizesRequest
+		want    []string
+	}{
+		{"a namespace", &workloadresizerv1.ListResizesRequest{Namespace: "shop"}, []string{waits, webNow}},
+		{"labels", &workloadresizerv1.ListResizesRequest{LabelSelector: "app in (web, ledger)"}, []string{ledger, webNow}},
+		{"states", &workloadresizerv1.ListResizesRequest{States: deferred}, []string{waits}},
+		{"all of them", &workloadresizerv1.ListResizesRequest{Namespace: "bank", LabelSelector: "app", States: deferred}, nil},
+	} {
+		response, err := s.other.ListResizes(t.Context(), tc.request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, tell(response.GetResizes()...)); diff != "" || response.GetNextPageToken() != "" {
+			t.Errorf("%s: %s, then %q", tc.name, diff, response.GetNextPageToken())
+		}
+	}
+}
+
+func (s *resizeSuite) hides(t *testing.T) {
+	response, err := s.limited.ListResizes(t.Context(), &workloadresizerv1.ListResizesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{waits, webNow}, tell(response.GetResizes()...)); diff != "" {
+		t.Error(diff)
+	}
+	_, listed := s.limited.ListResizes(t.Context(), &workloadresizerv1.ListResizesRequest{Namespace: "bank"})
+	_, got := s.limited.GetResize(t.Context(), &workloadresizerv1.GetResizeRequest{Namespace: "bank", Pod: "ledger"})
+	stream, err := s.limited.WatchResizes(t.Context(), &workloadresizerv1.WatchResizesRequest{Namespace: "bank"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, watched := stream.Recv()
+	for _, err := range []error{listed, got, watched} {
+		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "bank"`)
+	}
+}
+
+func (s *resizeSuite) refuses(t *testing.T) {
+	get := func(namespace, pod string) error {
+		_, err := s.other.GetResize(t.Context(), &workloadresizerv1.GetResizeRequest{Namespace: namespace, Pod: pod})
+		return err
+	}
+	servertest.CheckError(t, get("shop", "bare"), codes.NotFound, "NOT_RESIZED", `pod "bare" in namespace "shop" was not sized`)
+	servertest.CheckError(t, get("shop", "none"), codes.NotFound, "POD_NOT_FOUND", "none")
+	servertest.CheckError(t, get("", "bare"), codes.InvalidArgument, "INVALID_ARGUMENT", "namespace must be set")
+	servertest.CheckError(t, get("shop", ""), codes.InvalidArgument, "INVALID_ARGUMENT", "pod must be set")
+	for field, request := range map[string]*workloadresizerv1.ListResizesRequest{
+		"label_selector": {LabelSelector: "app in"},
+		"page_token":     {PageToken: "bank/ledger"},
+		"page_size":      {PageSize: 5001},
+	} {
+		_, err := s.other.ListResizes(t.Context(), request)
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", field)
+	}
+}
+
+func (s *resizeSuite) watch(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	stream, err := s.limited.WatchResizes(ctx, &workloadresizerv1.WatchResizesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	// until reads up to what begins so.
+	until := func(what string) {
+		t.Helper()
+		for len(got) == 0 || !strings.HasPrefix(got[len(got)-1], what) {
+			m, err := stream.Recv()
+			if err != nil {
+				t.Fatalf("waiting for %s: %v; so far %q", what, err, got)
+			}
+			line := m.GetType().String()[len("WATCH_EVENT_TYPE_"):]
+			if m.GetResize() != nil {
+				line += " " + tell(m.GetResize())[0]
+			}
+			got = append(got, line)
+		}
+	}
+	until("BOOKMARK")
+	if diff := cmp.Diff([]string{"ADDED " + waits, "ADDED " + webNow, "BOOKMARK"}, got); diff != "" {
+		t.Error(diff)
+	}
+	begin := time.Now()
+	faster := servertest.Layer()
+	faster.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
+	s.source.Set(ratios.Update{Layer: faster})
+	until("MODIFIED shop/web n4 PENDING from 1 to 500m, has 800m")
+	t.Logf("from a change of the ratio until another replica's watch told of the resize: %v", time.Since(begin))
+	until("MODIFIED shop/web n4 ACTUATED from 1 to 500m, has 500m")
+
+	if err := s.client.CoreV1().Pods("shop").Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until("DELETED shop/web n4")
+	s.create(t, "shop/web")
+	until("ADDED shop/web ") // Its node type follows with what was applied.
+	until("MODIFIED shop/web n4")
+	for _, line := range got {
+		if strings.Contains(line, "bank") {
+			t.Errorf("told of what the caller may not see: %s", line)
+		}
+	}
+}
+
+func TestResizesAreNotKnownBeforePodsAre(t *testing.T) {
+	client := serve(t, servertest.New(t, servertest.Setup{}), servertest.All)
+	stream, err := client.WatchResizes(t.Context(), &workloadresizerv1.WatchResizesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, watched := stream.Recv()
+	_, listed := client.ListResizes(t.Context(), &workloadresizerv1.ListResizesRequest{})
+	_, got := client.GetResize(t.Context(), &workloadresizerv1.GetResizeRequest{Namespace: "a", Pod: "b"})
+	for _, err := range []error{watched, listed, got} {
+		servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
+	}
+}

@@ -1,0 +1,69 @@
+package resizes
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
+	"github.com/workload-resizer/workload-resizer/server/streams"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// history has what was done to pods, by namespace and name.
+type history struct {
+	*changelog.Log[reconciler.Resized]
+	// ready tells why the log is not complete yet.
+	ready func() error
+}
+
+// follow returns a log of what the reconciler knows.
+func follow(r *reconciler.Reconciler) *history {
+	l := &history{Log: changelog.New[reconciler.Resized](changelog.Kept)}
+	l.ready = r.WatchResizes(func(before, now *reconciler.Resized) {
+		if now == nil {
+			l.Update(changelog.Change[reconciler.Resized]{Key: before.Pod.String(), Gone: true})
+			return
+		}
+		l.Update(changelog.Change[reconciler.Resized]{Key: now.Pod.String(), Item: now})
+	})
+	return l
+}
+
+// viewFor is how long what a caller may see counts in a watch.
+const viewFor = time.Minute
+
+// WatchResizes implements the ResizeService.
+func (s *Service) WatchResizes(request *workloadresizerv1.WatchResizesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchResizesResponse]) error {
+	ctx, namespace := stream.Context(), request.GetNamespace()
+	view, seen := s.config.Viewer.View(ctx), time.Now()
+	if err := access.MustSee(view, namespace); err != nil {
+		return err
+	}
+	if err := s.log.ready(); err != nil {
+		return translate.Error(err)
+	}
+	w := &streams.Watch[reconciler.Resized, workloadresizerv1.WatchResizesResponse]{Watches: s.config.Watches, Log: s.log.Log, Scope: namespace, Send: stream.Send}
+	w.Bookmark = func(token string) *workloadresizerv1.WatchResizesResponse {
+		return &workloadresizerv1.WatchResizesResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, ResumeToken: token}
+	}
+	w.Message = func(kind workloadresizerv1.WatchEventType, r *reconciler.Resized, token string) (*workloadresizerv1.WatchResizesResponse, error) {
+		if namespace != "" && namespace != r.Pod.Namespace {
+			return nil, nil
+		}
+		if time.Since(seen) > viewFor {
+			view, seen = s.config.Viewer.View(ctx), time.Now()
+			if err := access.MustSee(view, namespace); err != nil {
+				return nil, err
+			}
+		}
+		if sees, err := view.Sees(r.Pod.Namespace); err != nil || !sees {
+			return nil, err
+		}
+		return &workloadresizerv1.WatchResizesResponse{Type: kind, Resize: message(r), ResumeToken: token}, nil
+	}
+	return w.Run(ctx, request.GetResumeToken())
+}

@@ -1,0 +1,116 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// Election tells which replica writes to pods; a leader.Elector does.
+type Election interface {
+	// Leader returns the one that does; false if that is not known.
+	Leader() (leader.Leader, bool)
+}
+
+// Config is what a Service is made of.
+type Config struct {
+	// Replica is the name of this process among those that watch the cluster, Version
+	// what it is built from.
+	Replica, Version string
+	Reconciler       *reconciler.Reconciler
+	Ratios           *ratios.Store
+	Holds            *hold.Store
+	// Unstorable says what cannot be stored.
+	Unstorable func() error
+	// Election is nil if there is only this replica.
+	Election Election
+}
+
+// Service tells how this replica does. It answers one method of the ResizeService, so
+// there is nothing to register.
+type Service struct {
+	config Config
+	// started is since when the replica is there.
+	started time.Time
+}
+
+// New returns the Service of a replica that starts now.
+func New(config Config) *Service { return &Service{config: config, started: time.Now()} }
+
+// GetStatus tells how this replica does, and which one leads.
+func (s *Service) GetStatus(context.Context, *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
+	now := s.config.Reconciler.Status()
+	response := &workloadresizerv1.GetStatusResponse{
+		Replica: s.config.Replica, Version: s.config.Version, StartTime: translate.Timestamp(s.started),
+		Leading: s.config.Reconciler.Leads() && !s.config.Reconciler.DryRun, DryRun: s.config.Reconciler.DryRun,
+		Problems:    s.problems(),
+		QueueLength: int64(now.Queue), RealignBacklog: int64(now.Backlog),
+	}
+	response.Leader = s.leader(response.Leading)
+	if table := s.config.Ratios.Table(); table != nil {
+		response.RatioRevision = table.Revision
+	}
+	if holds, err := s.config.Holds.Ready(); err == nil {
+		response.Holds = int64(len(holds.All()))
+	}
+	for _, count := range now.Pods {
+		response.Pods = append(response.Pods, &workloadresizerv1.PodCount{Decision: translate.Decision(count.Decision), Code: string(count.Reason), Pods: int64(count.Pods)})
+	}
+	return response, nil
+}
+
+// leader is the replica that writes to pods, nil if that is not known.
+func (s *Service) leader(leading bool) *workloadresizerv1.Leader {
+	if s.config.Election == nil {
+		if !leading {
+			return nil
+		}
+		return &workloadresizerv1.Leader{Identity: s.config.Replica, AcquireTime: translate.Timestamp(s.started)}
+	}
+	l, known := s.config.Election.Leader()
+	if !known {
+		return nil
+	}
+	return &workloadresizerv1.Leader{Identity: l.Identity, AcquireTime: translate.Timestamp(l.Acquired), RenewTime: translate.Timestamp(l.Renewed)}
+}
+
+// problems is what is missing or wrong, each once.
+func (s *Service) problems() []string {
+	ready := s.config.Reconciler.Ready()
+	if notReady := (*reconciler.NotReadyError)(nil); errors.As(ready, &notReady) {
+		ready = notReady.Err
+	}
+	var problems []string
+	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Holds.Err(), s.config.Unstorable(), s.config.Reconciler.UnknownOwners(), s.leaderless()} {
+		if err == nil {
+			continue
+		}
+		// Errors that are joined have a line each.
+		for line := range strings.Lines(err.Error()) {
+			if problem := strings.TrimSuffix(line, "\n"); !slices.Contains(problems, problem) {
+				problems = append(problems, problem)
+			}
+		}
+	}
+	return problems
+}
+
+// leaderless is an error while no replica is known to lead.
+func (s *Service) leaderless() error {
+	if s.config.Election == nil {
+		return nil
+	}
+	if _, known := s.config.Election.Leader(); !known {
+		return errors.New("no replica is known to lead, so nothing is resized; the log says why if that lasts")
+	}
+	return nil
+}

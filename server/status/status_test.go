@@ -1,0 +1,119 @@
+package status
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// of is the status of a replica that can store everything.
+func of(p *servertest.Parts) *Service {
+	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Unstorable: func() error { return nil }})
+}
+
+func TestTheStatusSaysWhatIsMissing(t *testing.T) {
+	begin := time.Now()
+	status := of(servertest.Start(t, servertest.Setup{Ratios: ratios.Update{Err: errors.New("the ConfigMap is gone")}}))
+	localcluster.Eventually(t, "the problems", func() error {
+		got, err := status.GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+		if err != nil {
+			return err
+		}
+		for _, want := range []string{"the ConfigMap is gone", "pods and nodes are not read yet", "read ConfigMap default/holds: "} {
+			with := func(problem string) bool { return strings.Contains(problem, want) }
+			if i := slices.IndexFunc(got.GetProblems(), with); i < 0 || slices.ContainsFunc(got.GetProblems()[i+1:], with) {
+				return fmt.Errorf("want %q once, got %q", want, got.GetProblems())
+			}
+		}
+		if got.GetRatioRevision() != "" || got.GetHolds() != 0 || len(got.GetPods()) != 0 {
+			return fmt.Errorf("known: %v", got)
+		}
+		if since := got.GetStartTime().AsTime(); since.Before(begin.Add(-time.Second)) || since.After(time.Now()) {
+			return fmt.Errorf("it runs since %v", since)
+		}
+		return nil
+	})
+}
+
+func TestTheStatusOfTheOnlyReplica(t *testing.T) {
+	r := servertest.Start(t, servertest.Setup{})
+	got, err := of(r).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.GetReplica() != "me" || got.GetVersion() != "v1" || !got.GetLeading() || got.GetLeader().GetIdentity() != "me" || got.GetRatioRevision() != r.Store.Table().Revision {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestADryRunLeadsNobody(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		r := servertest.Start(t, servertest.Setup{Loop: func(c *reconciler.Config) { c.DryRun = dry }})
+		got, err := of(r).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.GetLeading() == dry || got.GetDryRun() != dry {
+			t.Errorf("with --dry-run=%v it says %v", dry, got)
+		}
+		families, err := r.Metrics.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == "workload_resizer_leading" })
+		if leading := families[i].GetMetric()[0].GetGauge().GetValue(); (leading == 1) == dry {
+			t.Errorf("with --dry-run=%v the metric is %v", dry, leading)
+		}
+	}
+}
+
+// elected is an election that has come out like this.
+type elected struct{ leader *leader.Leader }
+
+func (e elected) Leader() (leader.Leader, bool) {
+	if e.leader == nil {
+		return leader.Leader{}, false
+	}
+	return *e.leader, true
+}
+
+func TestTheLeaderIsThatOfTheElection(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		election   Election
+		leading    bool
+		want       *workloadresizerv1.Leader
+		leaderless bool
+	}{
+		{"another replica", elected{&leader.Leader{Identity: "she", Acquired: servertest.Written, Renewed: servertest.Written.Add(time.Minute)}}, false,
+			&workloadresizerv1.Leader{Identity: "she", AcquireTime: translate.Timestamp(servertest.Written), RenewTime: translate.Timestamp(servertest.Written.Add(time.Minute))}, false},
+		{"nobody", elected{}, false, nil, true},
+		{"without an election this one", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: translate.Timestamp(servertest.Written)}, false},
+		{"a dry run has none", nil, false, nil, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := &Service{config: Config{Replica: "me", Election: tc.election}, started: servertest.Written}
+			if diff := cmp.Diff(tc.want, r.leader(tc.leading), protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+			if err := r.leaderless(); (err != nil) != tc.leaderless {
+				t.Errorf("leaderless: %v", err)
+			}
+		})
+	}
+}

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,7 +20,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
@@ -111,12 +109,6 @@ func serveEcho(b *testing.B) *calls {
 		},
 	}}}, nil)
 	return connect(b, &calls{method: "/test.Echo/Echo", answer: func() proto.Message { return &workloadresizerv1.GetRatioRequest{} }}, servertest.Serve(b, server))
-}
-
-// quiet keeps the log out of the figures.
-func quiet() {
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
 }
 
 // connect has each connection answer a call.

@@ -21,4 +21,4 @@ func record(ctx context.Context, id *identity) {
 }
 
 // String returns the caller's name as Caller.String does, "" if nobody is known.
-func (r *Record) String() string { return r.id.Caller.String() }
+func (r *Record) String() string { return r.id.String() }

@@ -36,13 +36,13 @@ type Replica interface {
 // Service tells what was done to pods.
 type Service struct {
 	workloadresizerv1.UnimplementedResizeServiceServer
-	config Config
-	log    *history
+	config  Config
+	history *history
 }
 
 // New returns a Service. The reconciler must not run yet.
 func New(config Config) *Service {
-	return &Service{config: config, log: follow(config.Reconciler)}
+	return &Service{config: config, history: follow(config.Reconciler)}
 }
 
 // Register serves the ResizeService.

@@ -43,10 +43,10 @@ func (s *Service) WatchResizes(request *workloadresizerv1.WatchResizesRequest, s
 	if err := access.MustSee(view, namespace); err != nil {
 		return err
 	}
-	if err := s.log.ready(); err != nil {
+	if err := s.history.ready(); err != nil {
 		return translate.Error(err)
 	}
-	w := &streams.Watch[reconciler.Resized, workloadresizerv1.WatchResizesResponse]{Watches: s.config.Watches, Log: s.log.Log, Scope: namespace, Send: stream.Send}
+	w := &streams.Watch[reconciler.Resized, workloadresizerv1.WatchResizesResponse]{Watches: s.config.Watches, Log: s.history.Log, Scope: namespace, Send: stream.Send}
 	w.Bookmark = func(token string) *workloadresizerv1.WatchResizesResponse {
 		return &workloadresizerv1.WatchResizesResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, ResumeToken: token}
 	}

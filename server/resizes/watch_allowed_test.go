@@ -42,7 +42,7 @@ func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 					State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}},
 				}})
 				f := &history{Log: changelog.New[reconciler.Resized](changelog.Kept), ready: func() error { return nil }}
-				service := &Service{config: Config{Viewer: servertest.All, Watches: streams.NewWatches()}, log: f}
+				service := &Service{config: Config{Viewer: servertest.All, Watches: streams.NewWatches()}, history: f}
 				info := &grpc.StreamServerInfo{FullMethod: workloadresizerv1.ResizeService_WatchResizes_FullMethodName}
 				allowed := access.New(access.Config{Rights: yes{}})
 				ended := make(chan error, 1)

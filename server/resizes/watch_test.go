@@ -50,7 +50,7 @@ func TestARightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		viewer := &revocable{}
 		f := &history{Log: changelog.New[reconciler.Resized](changelog.Kept), ready: func() error { return nil }}
-		service := &Service{config: Config{Viewer: viewer, Watches: streams.NewWatches()}, log: f}
+		service := &Service{config: Config{Viewer: viewer, Watches: streams.NewWatches()}, history: f}
 		ctx, cancel := context.WithCancel(t.Context())
 		cluster, shop := &resizeStream{ctx: ctx}, &resizeStream{ctx: ctx}
 		ended := make(chan error, 2)

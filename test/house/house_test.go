@@ -1,0 +1,132 @@
+package house
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	row    = regexp.MustCompile(`^\| (.*?) \| (.*) \|$`)
+	quoted = regexp.MustCompile("`([^`]+)`")
+)
+
+// names are what is in backquotes.
+func names(cell string) (all []string) {
+	for _, found := range quoted.FindAllStringSubmatch(cell, -1) {
+		all = append(all, found[1])
+	}
+	return all
+}
+
+// table reads the folders that a text's table of the house has, and what each row says of
+// folders below: their names in backquotes.
+func table(text string) (folders []string, below map[string][]string) {
+	below = map[string][]string{}
+	_, text, _ = strings.Cut(text, "\n## The house\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	for line := range strings.Lines(text) {
+		cells := row.FindStringSubmatch(strings.TrimSpace(line))
+		if cells == nil || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		of := names(cells[1])
+		parent := path.Dir(of[0])
+		for _, name := range of {
+			if !strings.Contains(name, "/") && parent != "." {
+				name = path.Join(parent, name) // `server/ratios`, `plans`
+			}
+			if whole, more := strings.CutSuffix(name, "/…"); more {
+				name = whole
+			} else {
+				folders = append(folders, name)
+			}
+			below[name] = append(below[name], names(cells[2])...)
+		}
+	}
+	return folders, below
+}
+
+// packages are the folders with Go files under a root, by their paths below it.
+func packages(t *testing.T, root string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(entry.Name(), ".") && below != "."
+		if entry.IsDir() && (hidden || slices.Contains([]string{"bin", "dist", "testdata"}, entry.Name())) {
+			return filepath.SkipDir
+		}
+		if folder := filepath.ToSlash(filepath.Dir(below)); strings.HasSuffix(name, ".go") && !slices.Contains(all, folder) {
+			all = append(all, folder)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// missing are the packages that no row tells of.
+func missing(packages, folders []string, below map[string][]string) (all []string) {
+	told := func(folder string) bool {
+		if slices.Contains(folders, folder) {
+			return true
+		}
+		for parent := path.Dir(folder); parent != "."; parent = path.Dir(parent) {
+			for _, name := range below[parent] {
+				if folder == path.Join(parent, name) || folder == name {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for _, folder := range packages {
+		// What is within another package's internal folder is that package's.
+		if outer, _, internal := strings.Cut(folder, "/internal/"); !told(folder) && !(internal && told(outer)) {
+			all = append(all, folder)
+		}
+	}
+	return all
+}
+
+func TestTheTableOfPackagesHasAllFoldersAndNoOthers(t *testing.T) {
+	const root = "../.."
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, below := table(string(text))
+	if len(folders) < 20 {
+		t.Fatalf("the table has only %v", folders)
+	}
+	for _, folder := range folders {
+		if info, err := os.Stat(filepath.Join(root, folder)); err != nil || !info.IsDir() {
+			t.Errorf("CONTRIBUTING.md tells of %s, which is no folder", folder)
+		}
+	}
+	for _, folder := range missing(packages(t, root), folders, below) {
+		t.Errorf("CONTRIBUTING.md does not tell what %s is for", folder)
+	}
+}
+
+// A table that lacks a folder is found out.
+func TestMissing(t *testing.T) {
+	folders, below := table("# x\n\n## The house\n\n| Folder | What |\n|---|---|\n| `a/b`, `c` | two |\n| `d` | has `e` |\n| `f/…` | `g` |\n\n## Next\n\n| `h` | no |\n")
+	got := missing([]string{"a/b", "a/c", "d", "d/e", "d/x", "f/g", "h", "d/internal/y"}, folders, below)
+	if want := []string{"d/x", "h"}; !slices.Equal(got, want) {
+		t.Errorf("missing are %v, want %v", got, want)
+	}
+}

@@ -15,13 +15,13 @@ const (
 // gone wrong for twice as long as it last was.
 type backOff struct {
 	// what the pause is after; another thing begins anew.
-	what  string
+	what  uint64
 	last  time.Duration
 	until time.Time
 }
 
 // of makes the pause one after what.
-func (b *backOff) of(what string) {
+func (b *backOff) of(what uint64) {
 	if b.what != what {
 		*b = backOff{what: what}
 	}

@@ -57,17 +57,40 @@ type entry struct {
 	resizedAt time.Time
 	// accepted tells that it gave the pod the sizes of its plan.
 	accepted bool
-	// done is the plan that was carried out last; undone are the pauses after
-	// it had to be carried out again.
-	done   string
-	undone backOff
-	// failed are the pauses after a plan that failed.
-	failed backOff
+	// done is the signature of the plan that was carried out last; 0 if none was.
+	done uint64
+	// trouble is nil for a pod that has had none.
+	trouble *trouble
+}
+
+// trouble is what went wrong with a pod.
+type trouble struct {
+	// undone are the pauses after a plan that had to be carried out again, failed those
+	// after one that failed.
+	undone, failed backOff
 	// refused is what the node refused last and refusedAt when, and refusals are the
 	// pauses before it is asked for anything else.
 	refused   *Refusal
 	refusedAt time.Time
 	refusals  backOff
+}
+
+var noTrouble trouble
+
+// had is the trouble that there was, not to be written to.
+func (e *entry) had() *trouble {
+	if e.trouble == nil {
+		return &noTrouble
+	}
+	return e.trouble
+}
+
+// has is the trouble that there is, to be written to.
+func (e *entry) has() *trouble {
+	if e.trouble == nil {
+		e.trouble = &trouble{}
+	}
+	return e.trouble
 }
 
 func newLedger(m *metrics) *ledger {
@@ -113,8 +136,11 @@ func (l *ledger) beginAnew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.pods {
-		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, differs: e.differs, wrote: e.wrote, wroteAt: e.wroteAt,
-			refused: e.refused, refusedAt: e.refusedAt, refusals: e.refusals}
+		refused := e.had()
+		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, differs: e.differs, wrote: e.wrote, wroteAt: e.wroteAt}
+		if refused.refused != nil {
+			e.trouble = &trouble{refused: refused.refused, refusedAt: refused.refusedAt, refusals: refused.refusals}
+		}
 	}
 }
 
@@ -299,7 +325,9 @@ func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 	defer l.mu.Unlock()
 	e := l.of(plan.Pod, plan.UID)
 	e.wrote, e.wroteAt = resourceVersion, now
-	e.failed = backOff{}
+	if e.trouble != nil {
+		e.trouble.failed = backOff{}
+	}
 	if !e.needed.IsZero() && plan.partial == "" {
 		l.metrics.settling.Observe(now.Sub(e.needed).Seconds())
 		e.needed = time.Time{}
@@ -308,9 +336,12 @@ func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 		e.resizedAt, e.accepted = now, plan.kind == sizes
 	}
 	if signature := plan.signature(); e.done == signature {
-		e.undone.longer(now, firstPause, longPause)
+		e.has().undone.longer(now, firstPause, longPause)
 	} else {
-		e.done, e.undone = signature, backOff{}
+		e.done = signature
+		if e.trouble != nil {
+			e.trouble.undone = backOff{}
+		}
 	}
 	if plan.kind == putBack {
 		e.refuse(plan, now)
@@ -328,8 +359,8 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 	}
 	took := now.Sub(e.resizedAt)
 	e.resizedAt = time.Time{}
-	if e.accepted {
-		e.refused = nil // The node may give again what it refused before.
+	if e.accepted && e.trouble != nil {
+		e.trouble.refused = nil // The node may give again what it refused before.
 	}
 	return took, true
 }
@@ -341,9 +372,10 @@ func (l *ledger) attempted(plan *Plan, asked time.Duration, now time.Time) time.
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(plan.Pod, plan.UID)
-	e.failed.of(plan.signature())
-	e.failed.longer(now, max(asked, firstPause), max(asked, longPause))
-	return e.failed.left(now)
+	failed := &e.has().failed
+	failed.of(plan.signature())
+	failed.longer(now, max(asked, firstPause), max(asked, longPause))
+	return failed.left(now)
 }
 
 // pause returns how long a pod is still to be let be. Another plan than the one
@@ -353,11 +385,11 @@ func (l *ledger) pause(plan *Plan, now time.Time) time.Duration {
 	defer l.mu.Unlock()
 	e := l.of(plan.Pod, plan.UID)
 	signature, pause := plan.signature(), time.Duration(0)
-	if e.failed.what == signature {
-		pause = e.failed.left(now)
+	if failed := &e.had().failed; failed.what == signature {
+		pause = failed.left(now)
 	}
 	if e.done == signature {
-		pause = max(pause, e.undone.left(now))
+		pause = max(pause, e.had().undone.left(now))
 	}
 	return pause
 }

@@ -80,7 +80,7 @@ func (s *apiServer) loop(t *testing.T) {
 		said(contract.Resized, float64(times)+2)
 		sized("800m")
 	}
-	if got := r.ledger.pods[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}].undone.last; got != 2*firstPause {
+	if got := r.ledger.pods[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}].had().undone.last; got != 2*firstPause {
 		t.Errorf("after two repetitions a pause of %v, want %v", got, 2*firstPause)
 	}
 

@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"strings"
 	"time"
@@ -298,9 +299,11 @@ func (p *Plan) before(code contract.Reason, message string) {
 	p.Reasons = append([]Reason{{code, message}}, p.Reasons...)
 }
 
-// signature is the same for plans that write the same to a pod.
-func (p *Plan) signature() string {
-	return fmt.Sprintf("%d %s %s %s", p.kind, p.Revision, p.NodeType, amountsOf(p, func(c *ContainerPlan) *sizing.Container { return &c.Desired }))
+// signature is the same for plans that write the same to a pod, and for hardly any others.
+func (p *Plan) signature() uint64 {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%d %s %s %s", p.kind, p.Revision, p.NodeType, amountsOf(p, desired)) // It never fails.
+	return h.Sum64()
 }
 
 // amountsOf are all amounts of the containers as one text, to be compared.

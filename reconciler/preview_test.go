@@ -150,7 +150,7 @@ func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
 	slow.Ratios["slow"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 1}
 	what, err := ratios.Merge([]*ratios.Layer{slow})
 	do(t, err)
-	r.ledger.of(types.NamespacedName{Namespace: "a", Name: "refused"}, "a/refused").refused = &Refusal{Reason: Reason{Code: contract.ResizeInfeasible}, wanted: "?"}
+	r.ledger.of(types.NamespacedName{Namespace: "a", Name: "refused"}, "a/refused").has().refused = &Refusal{Reason: Reason{Code: contract.ResizeInfeasible}, wanted: "?"}
 	for _, tc := range []struct {
 		pod, nodeType string
 		decision      Decision

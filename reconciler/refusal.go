@@ -31,7 +31,7 @@ func (r *Refusal) keeps(p *Plan, s *Snapshot) bool {
 func (l *ledger) refusedBy(plan *Plan, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.of(plan.Pod, plan.UID); e.refused == nil || e.refused.wanted != plan.wanted || now.Sub(e.refusedAt) > firstRefusal {
+	if e := l.of(plan.Pod, plan.UID); e.had().refused == nil || e.had().refused.wanted != plan.wanted || now.Sub(e.had().refusedAt) > firstRefusal {
 		e.refuse(plan, now)
 	}
 }
@@ -42,8 +42,9 @@ func (e *entry) refuse(plan *Plan, now time.Time) {
 	if safety.WhateverTheAmounts(plan.Reasons[0].Message) != "" {
 		return
 	}
-	e.refused, e.refusedAt = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}, now
-	e.refusals.longer(now, firstRefusal, longRefusal)
+	t := e.has()
+	t.refused, t.refusedAt = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}, now
+	t.refusals.longer(now, firstRefusal, longRefusal)
 }
 
 // refusal returns what the node refused last, and how long until more may be asked
@@ -56,15 +57,16 @@ func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.pods[pod]
-	if e == nil || e.uid != uid || e.refused == nil {
+	if e == nil || e.uid != uid || e.had().refused == nil {
 		return nil, 0
 	}
-	left := e.refusals.left(now)
-	r := &Refusal{Reason: e.refused.Reason, wanted: e.refused.wanted, waiting: left > 0}
+	before := e.trouble
+	left := before.refusals.left(now)
+	r := &Refusal{Reason: before.refused.Reason, wanted: before.refused.wanted, waiting: left > 0}
 	if r.retry = r.Reason.Code == contract.ResizeError && !r.waiting; r.retry || r.waiting {
 		return r, left
 	}
-	left = max(0, e.refusedAt.Add(infeasibleFor).Sub(now))
+	left = max(0, before.refusedAt.Add(infeasibleFor).Sub(now))
 	r.retry = left == 0
 	return r, left
 }

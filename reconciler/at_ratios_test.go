@@ -123,3 +123,20 @@ func TestOneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
 		t.Errorf("%v %v because of %v", plan.Decision, plan.Containers, plan.Reasons)
 	}
 }
+
+// What was adopted keeps neither a bound from holding nor a limit from staying above its
+// request.
+func TestWhatWasAdoptedKeepsToBounds(t *testing.T) {
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	p := resizedBy(podWith(amounts{"50m", "100m", "64Mi", "64Mi"}, asMadeWith), "they", amounts{"102m", "227m", "64Mi", "64Mi"})
+	p = carriedOut(t, p, planAt(t, planner, p, 1.03, 1, ""), 30)
+	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 2.2, MemoryPerf: 1}},
+		Bounds: &ratios.Bounds{CPU: ratios.Range{Min: 101, Max: 101}}}})
+	do(t, err)
+	s := snapshotOf(t, p, node("n4"))
+	s.Table = table
+	plan := planner.Plan(s)
+	if c := plan.Containers[0].Desired.CPU; plan.Decision != Resize || c.Request != 101 || c.Limit <= 101 {
+		t.Errorf("%v %v because of %v", plan.Decision, c, plan.Reasons)
+	}
+}

@@ -171,7 +171,7 @@ func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 	s, current := &c.standings[r.index], *r.of(&c.Current)
 	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
 	if s.Adopted != 0 {
-		to = p.asAdopted(c, r, to)
+		to = p.asAdopted(c, r, to, clamped)
 	}
 	*r.of(&c.Desired) = settle(*s, r, current, to)
 	c.clamped[r.index] = clamped && s.Ours()
@@ -180,7 +180,7 @@ func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
 // asAdopted keeps what was adopted where the original comes to as good as that: there and
 // back, not every size comes out the same. A limit beside an
 // adopted request goes with the factor alone, for the same reason.
-func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount) sizing.Amount {
+func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount, clamped bool) sizing.Amount {
 	s, original, current, f := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current), p.factor(r)
 	// What is lost is half a millicore, times the factor back, or less than a Mi.
 	lost := float64(r.unit)
@@ -188,7 +188,9 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount) sizing.
 		lost += math.Ceil(float64(f.Num) / float64(f.Den))
 	}
 	as := func(a, b int64) bool { return float64(max(a-b, b-a)) <= lost }
-	if s.Adopted&(1<<r.request) != 0 && as(to.Request, current.Request) {
+	// What a bound decides is not what is lost.
+	kept := to.Request == current.Request || !clamped && as(to.Request, current.Request)
+	if s.Adopted&(1<<r.request) != 0 && kept {
 		if s.Adopted&(1<<r.limit) == 0 && original.Limit > original.Request {
 			limit, _ := r.scale(sizing.Amount{Request: original.Limit}, f, sizing.Range{})
 			if to.Limit = max(limit.Request, current.Request+r.unit); as(to.Limit, current.Limit) {
@@ -200,7 +202,11 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount) sizing.
 	if s.Adopted&(1<<r.limit) != 0 && as(to.Limit, current.Limit) {
 		to.Limit = current.Limit
 	}
-	if to.Limit != 0 {
+	switch {
+	case to.Limit == 0:
+	case original.Limit > original.Request:
+		to.Limit = max(to.Limit, min(to.Request+r.unit, r.most))
+	default:
 		to.Limit = max(to.Limit, to.Request)
 	}
 	return to

@@ -95,7 +95,7 @@ func missing(packages, folders []string, below map[string][]string) (all []strin
 	}
 	for _, folder := range packages {
 		// What is within another package's internal folder is that package's.
-		if outer, _, internal := strings.Cut(folder, "/internal/"); !told(folder) && !(internal && told(outer)) {
+		if outer, _, internal := strings.Cut(folder, "/internal/"); !told(folder) && (!internal || !told(outer)) {
 			all = append(all, folder)
 		}
 	}

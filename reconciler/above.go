@@ -29,11 +29,15 @@ func (r *Reconciler) UnknownOwners() error { return r.owners.Problem() }
 // controller's only one, where this has 50.
 func indexController(obj any) ([]string, error) {
 	of, ok := obj.(*pod.Pod)
-	if !ok || !of.Controller().Exists() {
+	if !ok {
+		return nil, nil
+	}
+	owner := of.Controller()
+	if !owner.Exists() {
 		return nil, nil
 	}
 	// The index keeps it for longer than the pod that it is part of.
-	return []string{strings.Clone(endOf(of.Controller().UID))}, nil
+	return []string{strings.Clone(endOf(owner.UID))}, nil
 }
 
 // endOf is the last three digits of a uid, which are random: among 4,096 ends, 150,000

@@ -131,13 +131,13 @@ func (l *ledger) drop(pod types.NamespacedName) {
 // beginAnew forgets what was said and done: another process may have said and
 // done more since. What was decided is kept, and what our last writes were, which
 // the cache may be behind; so is what nodes refused, which is not to be tried again
-// for a change of leaders.
+// for a change of leaders, and since when pods wait for their first sizes.
 func (l *ledger) beginAnew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.pods {
 		refused := e.had()
-		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, differs: e.differs, wrote: e.wrote, wroteAt: e.wroteAt}
+		*e = entry{uid: e.uid, decision: e.decision, reason: e.reason, node: e.node, in: e.in, differs: e.differs, needed: e.needed, wrote: e.wrote, wroteAt: e.wroteAt}
 		if refused.refused != nil {
 			e.trouble = &trouble{refused: refused.refused, refusedAt: refused.refusedAt, refusals: refused.refusals}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -125,5 +126,19 @@ func TestPodsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
 	l.forget(types.NamespacedName{Namespace: p.Namespace, Name: p.Name})
 	if got := count(Skip, contract.NodeNotFound); got != 0 {
 		t.Errorf("%v pods after the last is gone", got)
+	}
+}
+
+// A process that becomes the leader may be at a pod already.
+func TestAPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges(t *testing.T) {
+	m := testMetrics()
+	l := newLedger(m)
+	plan := planFor(t, amounts{"1", "", "", ""})
+	l.planned(plan, rules{}, difference{}, start)
+	l.beginAnew()
+	l.succeeded(plan, "1", start.Add(time.Second))
+	var seen dto.Metric
+	if err := m.settling.Write(&seen); err != nil || seen.GetHistogram().GetSampleCount() != 1 || seen.GetHistogram().GetSampleSum() != 1 {
+		t.Errorf("settled: %v, %v", &seen, err)
 	}
 }

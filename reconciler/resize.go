@@ -3,6 +3,7 @@ package reconciler
 import (
 	"reflect"
 	"time"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -70,7 +71,8 @@ func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
 	nodeType, _ := of.Applied()
 	r := &Resized{Pod: of.NamespacedName(), UID: of.UID, Node: of.Node(), NodeType: nodeType, Applied: of.AppliedAt()}
 	if top := len(workloads) - 1; top >= 0 {
-		r.Workload = workloads[top]
+		// The names may be part of the pod's texts, which are not to be kept for as long.
+		r.Workload = safety.Workload{Kind: unique.Make(workloads[top].Kind).Value(), Name: unique.Make(workloads[top].Name).Value()}
 	}
 	r.State, r.Message = resizeState(of)
 	for i := range of.Containers {

@@ -28,12 +28,13 @@ func newGraph() *graph {
 
 // chain appends the workloads of the pod, the narrowest first.
 func (g *graph) chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
-	if !of.Controller().Exists() {
+	owner := of.Controller()
+	if !owner.Exists() {
 		return to
 	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	at := reference{of.Controller().Kind, of.Controller().Name, of.Controller().UID}
+	at := reference{owner.Kind, owner.Name, owner.UID}
 	var seen [maxDepth]types.UID
 	for depth := range maxDepth {
 		workload := safety.Workload{Kind: at.kind, Name: at.name}

@@ -51,6 +51,7 @@ func from(object *corev1.Pod, h *history) *Pod {
 		class:       class(max(0, slices.Index(classes[:], status.QOSClass))),
 	}
 	long := p.readTexts(meta)
+	p.readMarks(object.Annotations)
 	p.readContainers(object, h)
 	p.readFlags(object, h)
 	p.rare = p.rareOf(object, h, long)
@@ -92,7 +93,7 @@ func (p *Pod) readContainers(object *corev1.Pod, h *history) {
 			o.fill(&p.Containers[i], i)
 		}
 	}
-	if marksAny(object) {
+	if p.is(marked) {
 		for i := range p.Containers {
 			c := &p.Containers[i]
 			for _, which := range contract.Originals {
@@ -141,14 +142,16 @@ func listOf(list corev1.ResourceList) corev1.ResourceList {
 	return list
 }
 
-// marksAny reports whether the pod has annotations of the reconciler.
-func marksAny(object *corev1.Pod) bool {
-	for key := range object.Annotations {
+// readMarks notes whether the pod has annotations of the reconciler, and only originals.
+func (p *Pod) readMarks(annotations map[string]string) {
+	others := false
+	for key := range annotations {
 		if contract.Ours(key) {
-			return true
+			p.flags |= marked
+			others = others || !contract.IsOriginal(key)
 		}
 	}
-	return false
+	p.flags.set(onlyOriginals, !others)
 }
 
 // systemCritical is the least priority of critical pods
@@ -169,13 +172,6 @@ func (p *Pod) readFlags(object *corev1.Pod, h *history) {
 	f.set(anybodyResized, h.anybody)
 	f.set(applied, says)
 	f.set(answers, answered)
-	f.set(marked, marksAny(object))
-	f.set(onlyOriginals, true)
-	for key := range object.Annotations {
-		if contract.Ours(key) && !contract.IsOriginal(key) {
-			p.flags &^= onlyOriginals
-		}
-	}
 	f.set(specUnseen, status.ObservedGeneration != 0 && status.ObservedGeneration < object.Generation)
 	f.set(runsSpec, p.running())
 	f.set(refusedForGood, refused(object))

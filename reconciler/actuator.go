@@ -16,23 +16,15 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// actuator carries plans out. It is the only code that writes pods.
+// actuator carries out the writes of plans. It is the only code that writes pods.
 //
-// The order of its writes is the recovery contract: (1) originals, and whose word on
-// them counts, (2) resize, (3) applied, if nothing is left to be done; of a restore,
-// resize and then the removal of all annotations, if it is whole; of what a node
-// refuses, the record of its words, if they are about more than these amounts, and
-// then the resize that puts back.
-// Whatever was written last, the next plan starts from the originals and goes on
-// from there, so that nothing compounds. Every patch carries the pod's uid, so
-// that it never meets another pod of that name; all but (3) also carry the
-// resource version that the plan was made from, so that they never overwrite
-// what somebody else did since. (3) does not: it states what was done, and the
-// kubelet's own update of the pod must not prevent it.
+// Every patch carries the pod's uid, so that it never meets another pod of that name.
+// All but those that hold anyhow also carry the resource version that the plan was made
+// from, or that the write before has left, so that they never overwrite what somebody
+// else did since.
 //
 // Right before each write it asks whether that may still be: it may have waited
 // for its turn, and a plan may be stopped between any two writes.
@@ -48,30 +40,6 @@ type actuator struct {
 	clock   clock.PassiveClock
 	metrics *metrics
 }
-
-// step names one of the writes.
-type step string
-
-const (
-	stepOriginals step = "originals"
-	stepResize    step = "resize"
-	stepApplied   step = "applied"
-	// stepRecord is (1) and (3) in one, where there is nothing to resize.
-	stepRecord step = "record"
-	// stepInfeasible records what the node refuses whatever the amounts are, and
-	// stepPutBack is a resize to what it has set aside.
-	stepInfeasible step = "infeasible"
-	stepPutBack    step = "putBack"
-	// stepRestore is a resize to the originals, stepClean the removal of what
-	// tells of us.
-	stepRestore step = "restore"
-	stepClean   step = "clean"
-	// stepPreview asks what the API server would say of a resize.
-	stepPreview step = "preview"
-)
-
-// steps are all of them.
-var steps = []step{stepOriginals, stepResize, stepApplied, stepRecord, stepInfeasible, stepPutBack, stepRestore, stepClean, stepPreview}
 
 // refusedError tells that the API server refuses a resize for a reason that the
 // contract names.
@@ -90,119 +58,30 @@ type unrecordedError struct{ err error }
 func (e *unrecordedError) Error() string { return e.err.Error() }
 func (e *unrecordedError) Unwrap() error { return e.err }
 
-// carryOut writes what a plan asks for and returns the resource version of the
-// last write. An error says which write failed.
+// carryOut does the writes of a plan and returns the resource version of the last one.
+// An error says which write failed; then those after it are not done.
 func (a *actuator) carryOut(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
-	switch plan.kind {
-	case putBack:
-		return a.putBack(ctx, plan)
-	case restore:
-		return a.restore(ctx, plan)
-	}
-	now := a.clock.Now()
-	unrecorded := plan.unrecorded(now)
-	if plan.Decision == Align {
-		applied, s := plan.record(now), stepApplied
-		for key, value := range unrecorded {
-			applied[key], s = value, stepRecord
-		}
-		return a.annotate(ctx, plan, s, plan.ResourceVersion, applied)
-	}
 	resourceVersion = plan.ResourceVersion
-	if len(unrecorded) > 0 {
-		if resourceVersion, err = a.annotate(ctx, plan, stepOriginals, resourceVersion, unrecorded); err != nil {
+	var left *corev1.Pod
+	for _, w := range plan.Writes(a.clock.Now()) {
+		switch {
+		case w.Step.Resizes():
+			left, err = a.resize(ctx, plan, w.Step, resourceVersion)
+		case w.Step == StepClean:
+			left, err = a.clean(ctx, plan, left)
+		case w.Anyhow:
+			if left, err = a.annotate(ctx, plan, w, ""); err != nil {
+				err = &unrecordedError{err}
+			}
+		default:
+			left, err = a.annotate(ctx, plan, w, resourceVersion)
+		}
+		if err != nil {
 			return "", err
 		}
-	}
-	pod, err := a.resize(ctx, plan, stepResize, resourceVersion)
-	if err != nil {
-		return "", err
-	}
-	applied := plan.record(a.clock.Now())
-	if plan.partial != "" {
-		applied = plan.notAdopted() // The pod has not what its node needs yet.
-	}
-	if len(applied) == 0 {
-		return pod.ResourceVersion, nil
-	}
-	if resourceVersion, err = a.annotate(ctx, plan, stepApplied, "", applied); err != nil {
-		return "", &unrecordedError{err}
+		resourceVersion = left.ResourceVersion
 	}
 	return resourceVersion, nil
-}
-
-// putBack takes a size back that the node refuses. That it refuses it whatever the
-// amounts are is recorded before, as the node says nothing of it after.
-func (a *actuator) putBack(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
-	resourceVersion = plan.ResourceVersion
-	if plan.noteInfeasible != "" {
-		if resourceVersion, err = a.annotate(ctx, plan, stepInfeasible, resourceVersion, map[string]*string{contract.Infeasible: &plan.noteInfeasible}); err != nil {
-			return "", err
-		}
-	}
-	pod, err := a.resize(ctx, plan, stepPutBack, resourceVersion)
-	return resourceVersionOf(pod), err
-}
-
-// restore gives a pod its originals and then removes what tells of us: the
-// annotations, and with them our part of the API server's record of who resized
-// it. Without the annotations that record would say that the originals are lost.
-func (a *actuator) restore(ctx context.Context, plan *Plan) (resourceVersion string, err error) {
-	var pod *corev1.Pod
-	if plan.Decision == Resize {
-		resourceVersion = plan.ResourceVersion
-		if vouching := plan.vouching(); vouching != nil {
-			if resourceVersion, err = a.annotate(ctx, plan, stepOriginals, resourceVersion, vouching); err != nil {
-				return "", err
-			}
-		}
-		pod, err = a.resize(ctx, plan, stepRestore, resourceVersion)
-		if err == nil && !plan.keepRecord && !plan.isDone(pod) {
-			return "", errors.New("resize: an admission plugin gave the pod other sizes than its originals")
-		}
-	} else {
-		// It must not have been resized since it was found to have its
-		// originals: a write of before may have come in late.
-		pod, err = a.current(ctx, plan)
-	}
-	if err != nil || plan.keepRecord {
-		return resourceVersionOf(pod), err
-	}
-	cleaned, err := a.clean(ctx, plan, pod)
-	for try := 0; try < 3 && plan.Decision == Resize && apierrors.IsConflict(err); try++ {
-		// The kubelet has said something of the resize meanwhile.
-		now, unread := a.get(ctx, plan)
-		if unread != nil || !plan.isDone(now) {
-			break // The next plan goes on from there.
-		}
-		cleaned, err = a.clean(ctx, plan, now)
-	}
-	if err != nil {
-		return "", fmt.Errorf("remove the annotations: %w", err)
-	}
-	return cleaned.ResourceVersion, nil
-}
-
-// clean removes what tells of us from a pod that is as the given one.
-func (a *actuator) clean(ctx context.Context, plan *Plan, now *corev1.Pod) (*corev1.Pod, error) {
-	annotations := map[string]*string{}
-	for key := range now.Annotations {
-		if plan.removes(key) {
-			annotations[key] = nil
-		}
-	}
-	body := marshal(cleanPatch{cleanMetadata{UID: plan.UID, ResourceVersion: now.ResourceVersion, Annotations: annotations, ManagedFields: pod.WithoutResizes(now.ManagedFields)}})
-	return a.patch(ctx, plan, stepClean, types.MergePatchType, body, nil)
-}
-
-// current returns the pod that the plan was made from; the error is a conflict if
-// it has changed since.
-func (a *actuator) current(ctx context.Context, plan *Plan) (*corev1.Pod, error) {
-	pod, err := a.get(ctx, plan)
-	if err == nil && pod.ResourceVersion != plan.ResourceVersion {
-		err = apierrors.NewConflict(corev1.Resource("pods"), plan.Pod.Name, errors.New("it changed since it was planned"))
-	}
-	return pod, err
 }
 
 func (a *actuator) get(ctx context.Context, plan *Plan) (*corev1.Pod, error) {
@@ -236,23 +115,22 @@ func resourceVersionOf(pod *corev1.Pod) string {
 	return pod.ResourceVersion
 }
 
-func (a *actuator) annotate(ctx context.Context, plan *Plan, s step, resourceVersion string, annotations map[string]*string) (string, error) {
-	body := podPatch{Metadata: metadataPatch{UID: plan.UID, ResourceVersion: resourceVersion, Annotations: annotations}}
-	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, marshal(body), nil)
+func (a *actuator) annotate(ctx context.Context, plan *Plan, w Write, resourceVersion string) (*corev1.Pod, error) {
+	pod, err := a.patch(ctx, plan, w.Step, types.StrategicMergePatchType, plan.Patch(w, resourceVersion), nil)
 	if err != nil {
-		return "", fmt.Errorf("write %s annotations: %w", s, err)
+		return nil, fmt.Errorf("write %s annotations: %w", w.Step, err)
 	}
-	return pod.ResourceVersion, nil
+	return pod, nil
 }
 
-func (a *actuator) resize(ctx context.Context, plan *Plan, s step, resourceVersion string) (*corev1.Pod, error) {
+func (a *actuator) resize(ctx context.Context, plan *Plan, s Step, resourceVersion string) (*corev1.Pod, error) {
 	var dryRun []string
-	if s == stepPreview {
+	if s == StepPreview {
 		dryRun = []string{metav1.DryRunAll}
 	}
-	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, marshal(resizePatch(plan, resourceVersion)), dryRun, contract.ResizeSubresource)
+	pod, err := a.patch(ctx, plan, s, types.StrategicMergePatchType, plan.Patch(Write{Step: s}, resourceVersion), dryRun, contract.ResizeSubresource)
 	if err == nil {
-		if s != stepPreview {
+		if s != StepPreview {
 			a.metrics.resized.Inc()
 		}
 		return pod, nil
@@ -264,7 +142,7 @@ func (a *actuator) resize(ctx context.Context, plan *Plan, s step, resourceVersi
 	return nil, err
 }
 
-func (a *actuator) patch(ctx context.Context, plan *Plan, s step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
+func (a *actuator) patch(ctx context.Context, plan *Plan, s Step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
 	if err := a.turn(ctx); err != nil {
 		return nil, err
 	}

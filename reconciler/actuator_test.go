@@ -165,7 +165,7 @@ func (s *apiServer) plan(t *testing.T, p *corev1.Pod, nodeType string) *Plan {
 	controller := true
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}
-	plan := planner.Plan(snapshotOf(t, owned, node(nodeType)))
+	plan := planner.Plan(alone(t, owned, node(nodeType)))
 	if plan.Decision == Skip {
 		t.Fatalf("skipped: %v", plan.Reasons)
 	}
@@ -210,8 +210,6 @@ var recordedOriginals = []string{
 func applied(nodeType string) []string {
 	return slices.Concat(recordedOriginals, []string{"applied-instance-type", nodeType, "applied-at", "2026-11-21T01:02:03Z"})
 }
-
-var guaranteed = amounts{"1000m", "1000m", "1Gi", "1Gi"}
 
 func (s *apiServer) resizes(t *testing.T) {
 	p := s.carryOut(t, s.pod(t, guaranteed, func(p *corev1.Pod) {

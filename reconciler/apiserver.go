@@ -10,10 +10,6 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// memoryLimitsShrink is the first version of API servers and of kubelets that let
-// memory limits shrink safely without a restart.
-var memoryLimitsShrink = version.MustParseGeneric("1.34")
-
 // learnServer finds out what this version of the API server allows, and tries
 // until it knows; the error is that ctx is done.
 func (r *Reconciler) learnServer(ctx context.Context) error {

@@ -15,8 +15,7 @@ import (
 // for no matter how much.
 func planAt(t *testing.T, planner *Planner, p *corev1.Pod, cpu, memory float64, room string) *Plan {
 	t.Helper()
-	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
-	do(t, err)
+	table := tableOf(t, cpu, memory, nil)
 	n := node("n4")
 	if room != "" {
 		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse(room)}
@@ -130,11 +129,8 @@ func TestWhatWasAdoptedKeepsToBounds(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := resizedBy(podWith(amounts{"50m", "100m", "64Mi", "64Mi"}, asMadeWith), "they", amounts{"102m", "227m", "64Mi", "64Mi"})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.03, 1, ""), 30)
-	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 2.2, MemoryPerf: 1}},
-		Bounds: &ratios.Bounds{CPU: ratios.Range{Min: 101, Max: 101}}}})
-	do(t, err)
 	s := snapshotOf(t, p, node("n4"))
-	s.Table = table
+	s.Table = tableOf(t, 2.2, 1, &ratios.Bounds{CPU: ratios.Range{Min: 101, Max: 101}})
 	plan := planner.Plan(s)
 	if c := plan.Containers[0].Desired.CPU; plan.Decision != Resize || c.Request != 101 || c.Limit <= 101 {
 		t.Errorf("%v %v because of %v", plan.Decision, c, plan.Reasons)

@@ -5,9 +5,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -74,4 +78,15 @@ func TestTheTotalFollowsPodsAsTheyChangeAndGo(t *testing.T) {
 	total("its name belongs to another pod", 60)
 	l.forget(types.NamespacedName{Name: "b"})
 	total("a pod is gone", 10)
+}
+
+func TestAPodThatWasResizedInPartIsListed(t *testing.T) {
+	p := podWith(amounts{"500m", "", "1Gi", ""}, annotated("original-cpu.app", "1", "original-memory.app", "1Gi"),
+		managedBy(asMade, resizeBy(contract.FieldManager, 10, contract.CPURequest), managed(contract.FieldManager, "", 10, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")))
+	n := node("n4")
+	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse("1100Mi")}
+	next := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(&Snapshot{Pod: pod.From(p), Around: safety.Surroundings{Node: n}, Table: storeOf(t, &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 2, MemoryPerf: 0.5}}}).Table()})
+	if d := differenceOf(pod.From(p), next); ResizeOf(pod.From(p)) == nil || d.freed.CPU != 500 {
+		t.Errorf("the pod has %s: %+v, difference %+v", sizesOf(p), ResizeOf(pod.From(p)), d)
+	}
 }

@@ -78,7 +78,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 			if got := next.Containers[0].Desired.Memory.Request; got != gi {
 				t.Errorf("stamped %v: on the baseline: %v %v: %s", stamped, next.Decision, next.Reasons, next.describe())
 			}
-			if restored := s.planAs(t, p, "big", restoring); restored.keepRecord {
+			if restored := s.planAs(t, p, "big", restoring); !cleans(restored) {
 				t.Errorf("stamped %v: restore: %v %v", stamped, restored.Decision, restored.Reasons)
 			}
 		}
@@ -137,7 +137,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 		if c.Original.CPU.Limit != 0 {
 			t.Errorf("the LimitRange's limit is taken for the author's: %d", c.Original.CPU.Limit)
 		}
-		if r := s.planAs(t, p, "n4", restoring); !r.keepRecord {
+		if r := s.planAs(t, p, "n4", restoring); cleans(r) {
 			t.Errorf("restored in spite of it: %v", r.Reasons)
 		}
 	})

@@ -10,6 +10,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
+// memoryLimitsShrink is the first version of API servers and of kubelets that let
+// memory limits shrink safely without a restart.
+var memoryLimitsShrink = version.MustParseGeneric("1.34")
+
 // holdBack takes out of a plan what cannot be changed without a restart, or not
 // at all, and leaves the rest.
 func (p *Planner) holdBack(plan *Plan, s *Snapshot) {

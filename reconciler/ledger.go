@@ -184,25 +184,6 @@ type waitingFor struct {
 	place  string
 }
 
-// place is where things have to change for a pod that is left alone.
-type place int
-
-const (
-	nowhere place = iota
-	inNamespace
-	onNode
-)
-
-func waits(reason contract.Reason) place {
-	switch reason {
-	case contract.QuotaExceeded, contract.LimitRangeViolation:
-		return inNamespace
-	case contract.NodeCapacity, contract.NodePressure, contract.ResizeInfeasible, contract.ResizeError:
-		return onNode
-	}
-	return nowhere
-}
-
 // planned takes note of a plan, of what it was made with, of what the pod requests
 // less or more than its author asked for, and since when it waited to be planned.
 func (l *ledger) planned(plan *Plan, in rules, differs difference, queued time.Time) {

@@ -1,12 +1,16 @@
 package reconciler
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -20,7 +24,7 @@ func testMetrics() *metrics {
 func planFor(t testing.TB, app amounts) *Plan {
 	t.Helper()
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
-	return planner.Plan(snapshotOf(t, podWith(app), node("n4")))
+	return planner.Plan(alone(t, podWith(app), node("n4")))
 }
 
 func TestPausesGrowWhileTheSamePlanFails(t *testing.T) {
@@ -114,12 +118,12 @@ func TestPodsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
 	}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	p := podWith(amounts{"1", "", "", ""})
-	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{}, difference{}, time.Time{})
-	l.planned(planner.Plan(snapshotOf(t, p, node("n4"))), rules{}, difference{}, time.Time{})
+	l.planned(planner.Plan(alone(t, p, node("n4"))), rules{}, difference{}, time.Time{})
+	l.planned(planner.Plan(alone(t, p, node("n4"))), rules{}, difference{}, time.Time{})
 	if got := count(Resize, ""); got != 1 {
 		t.Errorf("%v pods to resize, want 1", got)
 	}
-	l.planned(planner.Plan(snapshotOf(t, p, nil)), rules{}, difference{}, time.Time{})
+	l.planned(planner.Plan(alone(t, p, nil)), rules{}, difference{}, time.Time{})
 	if resize, skip := count(Resize, ""), count(Skip, contract.NodeNotFound); resize != 0 || skip != 1 {
 		t.Errorf("%v to resize and %v whose node is not known, want 0 and 1", resize, skip)
 	}
@@ -140,5 +144,29 @@ func TestAPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges(t *testing
 	var seen dto.Metric
 	if err := m.settling.Write(&seen); err != nil || seen.GetHistogram().GetSampleCount() != 1 || seen.GetHistogram().GetSampleSum() != 1 {
 		t.Errorf("settled: %v, %v", &seen, err)
+	}
+}
+
+func TestARestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
+	second := func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: amounts{"900m", "", "", ""}.Requirements()})
+	}
+	theirs := resizeBy("they", 8, contract.CPURequest)
+	theirs.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + amountFields("second", contract.CPURequest) + `}}}`)
+	p := podWith(amounts{"800m", "", "", ""}, second, managedBy(asMade, resizeOf(5, "app"), theirs, managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
+		annotated("original-cpu.app", "1", "original-cpu.second", "1", "applied-instance-type", "n4"))
+	n := node("n4")
+	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("1750m"), "memory": resource.MustParse("8Gi")}
+	s := alone(t, p, n)
+	s.Restore = true
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if plan.Decision != Skip || !slices.Contains(reasonsOf(plan), contract.NodeCapacity) {
+		t.Fatalf("%v %v", plan.Decision, plan.Reasons)
+	}
+	r := ruled(t)
+	in, _ := r.rules()
+	r.ledger.planned(plan, in, difference{}, start)
+	if held := r.ledger.held("node", contract.NodeCapacity); len(held) != 1 {
+		t.Errorf("%d pods wait for room; the restore said %v", len(held), plan.Reasons)
 	}
 }

@@ -22,7 +22,7 @@ type metrics struct {
 	// resized is the one of resizes that is counted most, writing has what
 	// writes take by step: to find them by their labels each time would cost.
 	resized prometheus.Counter
-	writing map[step]prometheus.Observer
+	writing map[Step]prometheus.Observer
 	// What follows is in seconds: how long nodes take, how long pods wait for a
 	// worker, what a plan takes, and until a new pod has its size.
 	actuation, waiting, planning, settling prometheus.Histogram
@@ -82,8 +82,8 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		Help:    "How long the API server takes for a write to a pod, by step; waiting for --kube-api-qps is not in it.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"step"})
-	m.writing = make(map[step]prometheus.Observer, len(steps))
-	for _, s := range steps {
+	m.writing = make(map[Step]prometheus.Observer, len(Steps))
+	for _, s := range Steps {
 		m.writing[s] = writing.WithLabelValues(string(s))
 	}
 	m.resized = m.resizes.WithLabelValues(string(resultResized), "")
@@ -119,7 +119,7 @@ func (m *metrics) resize(came result, reason contract.Reason) {
 	m.resizes.WithLabelValues(string(came), string(reason)).Inc()
 }
 
-func (m *metrics) write(s step, took time.Duration, err error) {
+func (m *metrics) write(s Step, took time.Duration, err error) {
 	m.writes.WithLabelValues(string(s), strconv.Itoa(statusCode(err))).Inc()
 	m.writing[s].Observe(took.Seconds())
 }

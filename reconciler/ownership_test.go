@@ -26,18 +26,6 @@ func asMadeWith(p *corev1.Pod) {
 	p.ManagedFields = owning(bare, p, "kube-controller-manager", "", 0)
 }
 
-func containersOf(p *corev1.Pod) func(func(*corev1.Container) bool) {
-	return func(yield func(*corev1.Container) bool) {
-		for _, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-			for i := range containers {
-				if !yield(&containers[i]) {
-					return
-				}
-			}
-		}
-	}
-}
-
 func entryOf(manager, subresource string, seconds int, fields *fieldpath.Set) metav1.ManagedFieldsEntry {
 	raw, err := fields.ToJSON()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
@@ -43,52 +42,6 @@ func TestARestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 	if plan.Decision == Skip && plan.replanAt.IsZero() {
 		t.Errorf("the restore is left because of %v, and never planned again", plan.Reasons)
-	}
-}
-
-func TestARestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
-	second := func(p *corev1.Pod) {
-		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: amounts{"900m", "", "", ""}.Requirements()})
-	}
-	theirs := resizeBy("they", 8, contract.CPURequest)
-	theirs.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + amountFields("second", contract.CPURequest) + `}}}`)
-	p := podWith(amounts{"800m", "", "", ""}, second, managedBy(asMade, resizeOf(5, "app"), theirs, managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
-		annotated("original-cpu.app", "1", "original-cpu.second", "1", "applied-instance-type", "n4"))
-	n := node("n4")
-	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("1750m"), "memory": resource.MustParse("8Gi")}
-	s := snapshotOf(t, p, n)
-	s.Restore = true
-	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	if plan.Decision != Skip || !slices.Contains(codes(plan), contract.NodeCapacity) {
-		t.Fatalf("%v %v", plan.Decision, plan.Reasons)
-	}
-	r := ruled(t)
-	in, _ := r.rules()
-	r.ledger.planned(plan, in, difference{}, start)
-	if held := r.ledger.held("node", contract.NodeCapacity); len(held) != 1 {
-		t.Errorf("%d pods wait for room; the restore said %v", len(held), plan.Reasons)
-	}
-}
-
-func TestAnAnswerOfTheFutureDoesNotCount(t *testing.T) {
-	a := newAnswers()
-	n := node("n4")
-	p := saying(pod.Answer{At: at(0).AddDate(100, 0, 0), Machine: machineOf(n), Message: staticCPU}.String())
-	a.hear(pod.From(p), n)
-	if messages, _ := a.of(n, pod.From(uid("another")), at(0).AddDate(1, 0, 0)); len(messages) != 0 {
-		t.Errorf("after a year: %v", messages)
-	}
-}
-
-func TestAnswersOfNodesThatAreGoneAreForgotten(t *testing.T) {
-	r := ruled(t)
-	n := node("n4")
-	p := saying(pod.Answer{At: at(0), Machine: machineOf(n), Message: staticCPU}.String())
-	r.podChanged(nil, pod.From(p))
-	r.nodeChanged(n, nil)
-	r.podChanged(pod.From(p), nil)
-	if len(r.answers.nodes) != 0 {
-		t.Errorf("%d nodes are known, and there is none", len(r.answers.nodes))
 	}
 }
 
@@ -253,35 +206,6 @@ func TestALimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
 	p = carriedOut(t, p, plan(AdoptExternal, 1.25), 50)
 	if now := sizesOf(p); now != before {
 		t.Errorf("at 1.25: %s, then at 2: %s, then at 1.25 again: %s", before, meanwhile, now)
-	}
-}
-
-func TestAnAnswerOfANewMachineIsHeard(t *testing.T) {
-	a := newAnswers()
-	n := node("n4")
-	n.Status.NodeInfo.BootID = "new"
-	message := staticCPU
-	a.hear(pod.From(saying(pod.Answer{At: at(3600), Machine: "v1.36.3/old", Message: message}.String())), n)
-	a.hear(pod.From(saying(pod.Answer{At: at(600), Machine: machineOf(n), Message: message}.String())), n)
-	if messages, _ := a.of(n, pod.From(uid("another")), at(700)); len(messages) != 1 {
-		t.Errorf("%v", messages)
-	}
-}
-
-func TestAPodThatWasResizedInPartIsListed(t *testing.T) {
-	p := podWith(amounts{"1", "", "1Gi", ""}, asMadeWith)
-	plan := func() *Plan {
-		n := node("n4")
-		n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse("1100Mi")}
-		s := snapshotOf(t, p, n)
-		s.Table = tableOf(t, 2, 0.5, nil)
-		return (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	}
-	first := plan()
-	p = carriedOut(t, p, first, 10)
-	next := plan()
-	if d := differenceOf(pod.From(p), next); ResizeOf(pod.From(p)) == nil || d.freed.CPU != 500 {
-		t.Errorf("the pod has %s: %+v, difference %+v", sizesOf(p), ResizeOf(pod.From(p)), d)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -44,24 +43,26 @@ type amountsPatch struct {
 	Memory string `json:"memory,omitempty"`
 }
 
-// cleanPatch is a merge patch that removes annotations (null) and sets who
-// manages which fields.
-type cleanPatch struct {
-	Metadata cleanMetadata `json:"metadata"`
+// Patch is the strategic merge patch that does a write of the plan, other than StepClean,
+// for the pod as the resource version has it; empty for any.
+func (p *Plan) Patch(w Write, resourceVersion string) []byte {
+	patch := podPatch{Metadata: metadataPatch{UID: p.UID, ResourceVersion: resourceVersion, Annotations: w.Annotations}}
+	if w.Step.Resizes() {
+		patch.Spec = p.sizesPatch()
+	}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		// It holds nothing but strings.
+		panic(fmt.Sprintf("plan: marshal patch: %v", err))
+	}
+	return body
 }
 
-type cleanMetadata struct {
-	UID             types.UID                   `json:"uid"`
-	ResourceVersion string                      `json:"resourceVersion"`
-	Annotations     map[string]*string          `json:"annotations,omitempty"`
-	ManagedFields   []metav1.ManagedFieldsEntry `json:"managedFields"`
-}
-
-// resizePatch sets the amounts that differ, of the containers that differ.
-func resizePatch(plan *Plan, resourceVersion string) podPatch {
+// sizesPatch sets the amounts that differ, of the containers that differ.
+func (p *Plan) sizesPatch() *specPatch {
 	spec := &specPatch{}
-	for i := range plan.Containers {
-		c := &plan.Containers[i]
+	for i := range p.Containers {
+		c := &p.Containers[i]
 		if c.Desired == c.Current {
 			continue
 		}
@@ -75,7 +76,7 @@ func resizePatch(plan *Plan, resourceVersion string) podPatch {
 			spec.Containers = append(spec.Containers, patch)
 		}
 	}
-	return podPatch{Metadata: metadataPatch{UID: plan.UID, ResourceVersion: resourceVersion}, Spec: spec}
+	return spec
 }
 
 func changed(from, to sizing.Amount, text func(int64) string) (request, limit string) {
@@ -86,13 +87,4 @@ func changed(from, to sizing.Amount, text func(int64) string) (request, limit st
 		limit = text(to.Limit)
 	}
 	return request, limit
-}
-
-func marshal(patch any) []byte {
-	body, err := json.Marshal(patch)
-	if err != nil {
-		// It holds nothing but strings.
-		panic(fmt.Sprintf("reconciler: marshal patch: %v", err))
-	}
-	return body
 }

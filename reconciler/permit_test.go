@@ -101,7 +101,7 @@ func TestAPauseThatComesWhileAWriteWaitsForItsTurnStopsIt(t *testing.T) {
 		r.Holds = fixedHolds{table: hold.NewTable([]hold.Hold{{Kind: hold.Pause, Scope: hold.Scope{}}})}
 	}}
 	// Its API server refuses connections, which would be another error.
-	_, err := r.actuator.resize(t.Context(), plan, stepResize, "1")
+	_, err := r.actuator.resize(t.Context(), plan, StepResize, "1")
 	var stopped *stoppedError
 	if !errors.As(err, &stopped) {
 		t.Fatalf("got %v", err)

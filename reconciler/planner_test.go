@@ -16,35 +16,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-const gi = 1 << 30
-
-// table is the published example: n4 is 1.25 times as fast as n2d, and big
-// also has more memory performance; slow needs 1.25 times the cpu.
-func table(t testing.TB) *ratios.Table {
-	t.Helper()
-	table, err := ratios.Merge([]*ratios.Layer{{
-		Baseline: "n2d",
-		Ratios: map[string]ratios.Ratio{
-			"n2d":  {CPUPerf: 1, MemoryPerf: 1},
-			"n4":   {CPUPerf: 1.25, MemoryPerf: 1},
-			"big":  {CPUPerf: 2, MemoryPerf: 2},
-			"slow": {CPUPerf: 0.8, MemoryPerf: 1},
-		},
-		Bounds: &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 * gi}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
-}
-
-func node(nodeType string) *corev1.Node {
-	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}},
-		Status:     corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.36.3"}},
-	}
-}
-
 // snapshotOf is a pod on a node where nothing stands in the way.
 func snapshotOf(t testing.TB, p *corev1.Pod, n *corev1.Node) *Snapshot {
 	t.Helper()
@@ -246,7 +217,7 @@ func TestPlanOfSeveralContainersWithAnInitContainer(t *testing.T) {
 	want := `{"metadata":{"uid":"uid","resourceVersion":"7"},"spec":{"containers":[` +
 		`{"name":"app","resources":{"requests":{"cpu":"800m"},"limits":{"cpu":"800m"}}},` +
 		`{"name":"proxy","resources":{"requests":{"cpu":"80m"},"limits":{"cpu":"80m"}}}]}}`
-	if got := string(marshal(resizePatch(plan, plan.ResourceVersion))); got != want {
+	if got := string(plan.Patch(Write{Step: StepResize}, plan.ResourceVersion)); got != want {
 		t.Errorf("patch\n%s\nwant\n%s", got, want)
 	}
 	wantText := "app: cpu 1 → 800m, memory 1Gi; proxy: cpu 100m → 80m, memory 64Mi"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -157,36 +156,6 @@ func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, pla
 	now := r.clock.Now()
 	r.ledger.succeeded(plan, resourceVersion, now)
 	r.written(ctx, plan, now.Sub(began))
-}
-
-// outcome is what is said of a plan that was carried out.
-func (p *Plan) outcome() []Reason {
-	if p.kind == putBack {
-		return p.Reasons[:1]
-	}
-	var said []Reason
-	switch {
-	case p.kind == restore && !p.keepRecord:
-		said = []Reason{{contract.Restored, "what its author asked for: " + p.describe()}}
-	case p.kind == sizes && (p.Decision == Resize || p.resized()):
-		text := "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.describe()
-		if len(p.without) > 0 {
-			text += "; not yet: " + strings.Join(p.without, ", ")
-		}
-		if settled := p.settled(); len(settled) > 0 {
-			text += "; " + strings.Join(settled, "; ")
-		}
-		said = []Reason{{contract.Resized, text}}
-	}
-	for _, reason := range p.Reasons {
-		told := len(said) > 0 && (reason.Code == said[0].Code || reason.Code == contract.AlreadyAligned)
-		// What the node makes of it is told as it goes, and what is still to be given
-		// when the pod is left alone for it.
-		if !told && urgency(reason.Code) == 0 && reason.Code != p.partial {
-			said = append(said, reason)
-		}
-	}
-	return said
 }
 
 // failed has a pod tried again after a failure, and says what failed if people

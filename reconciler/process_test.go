@@ -110,7 +110,7 @@ func TestAServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
 			defer server.Close()
 			r, _ := idle(t, server.URL)
 			plan := planFor(t, amounts{"1", "", "", ""})
-			_, err := r.actuator.resize(t.Context(), plan, stepResize, "1")
+			_, err := r.actuator.resize(t.Context(), plan, StepResize, "1")
 			var refused *refusedError
 			if errors.As(err, &refused) != tc.unsupported {
 				t.Fatalf("got %v", err)
@@ -138,7 +138,7 @@ func TestAServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
 	r, clock := idle(t, server.URL)
 	r.actuator.client = kubernetes.NewForConfigOrDie(WriterConfig(&rest.Config{Host: server.URL}, time.Minute))
 	plan := planFor(t, amounts{"1", "", "", ""})
-	_, err := r.actuator.resize(t.Context(), plan, stepResize, "1")
+	_, err := r.actuator.resize(t.Context(), plan, StepResize, "1")
 	if calls != 1 || statusCode(err) != http.StatusTooManyRequests {
 		t.Fatalf("%d calls, %v", calls, err)
 	}

@@ -6,28 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
-
-// said is a condition of a resize, about a generation or since a second.
-func said(kind corev1.PodConditionType, reason string, generation int64, seconds int) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Generation = 5
-		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
-			Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: "why", ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(at(seconds)),
-		})
-	}
-}
-
-var sizedForN4 = annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4")
-
-// seen is the generation that the kubelet has seen.
-func seen(generation int64) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 5, generation }
-}
 
 func TestTimeAloneEndsWhatAKubeletSays(t *testing.T) {
 	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
@@ -106,18 +88,6 @@ func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 	}
 }
 
-// withStatus is a running container that was allocated something, and runs with
-// something.
-func withStatus(allocated, resources amounts) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		r := resources.Requirements()
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
-			Name: "app", AllocatedResources: allocated.Requirements().Requests, Resources: &r,
-			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-		}}
-	}
-}
-
 func TestAResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
 	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
 	for _, tc := range []struct {
@@ -136,48 +106,6 @@ func TestAResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
 				t.Errorf("actuated: %v, want %v", got, tc.want)
 			}
 		})
-	}
-}
-
-func TestWhatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
-	l := newLedger(testMetrics())
-	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
-	planner := Planner{OwnerKinds: DefaultOwnerKinds}
-	refusedPod := podWith(sized, withStatus(guaranteed, guaranteed), said(corev1.PodResizePending, "Infeasible", 5, 20), sizedForN4, asResized)
-	plan := planner.Plan(snapshotOf(t, refusedPod, node("n4")))
-	if plan.kind != putBack || plan.Containers[0].Desired != guaranteed.Container() {
-		t.Fatalf("%v to %v because of %v", plan.Decision, plan.Containers[0].Desired, plan.Reasons)
-	}
-	l.succeeded(plan, "9", start)
-
-	back := podWith(guaranteed, sizedForN4, asResized)
-	decide := func(nodeType string, now time.Time) *Plan {
-		s := snapshotOf(t, back, node(nodeType))
-		s.Refused, _ = l.refusal(plan.Pod, plan.UID, now)
-		return planner.Plan(s)
-	}
-	later := start.Add(infeasibleFor - time.Second)
-	if got := decide("n4", later); got.Decision != Skip || got.Reasons[0].Code != contract.ResizeInfeasible || got.Reasons[0].Message != "why" {
-		t.Errorf("the same within a day: %v because of %v", got.Decision, got.Reasons)
-	}
-	if got := decide("n4", later.Add(time.Second)); got.Decision != Resize {
-		t.Errorf("the same after a day, in which the node may have changed: %v because of %v", got.Decision, got.Reasons)
-	}
-	if got := decide("slow", start); got.Decision != Skip {
-		t.Errorf("more at once: %v because of %v", got.Decision, got.Reasons)
-	}
-	if got := decide("slow", start.Add(firstRefusal)); got.Decision != Resize {
-		t.Errorf("more after the pause: %v because of %v", got.Decision, got.Reasons)
-	}
-	if got := decide("big", start); got.Decision != Resize {
-		t.Errorf("less at once: %v because of %v", got.Decision, got.Reasons)
-	}
-	l.succeeded(plan, "10", start.Add(firstRefusal))
-	if _, left := l.refusal(plan.Pod, plan.UID, start.Add(firstRefusal)); left != 2*firstRefusal {
-		t.Errorf("after the second time a pause of %v", left)
-	}
-	if refused, _ := l.refusal(plan.Pod, "another", start); refused != nil {
-		t.Error("it counts for another pod of that name")
 	}
 }
 

@@ -2,8 +2,10 @@ package reconciler
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,41 +58,25 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 	if !plan.pending() {
 		return p
 	}
-	step := func(patch podPatch, subresource string) {
-		after := patched(t, p, patch)
+	for _, w := range plan.Writes(at(seconds)) {
+		if w.Step == StepClean {
+			p = p.DeepCopy()
+			maps.DeleteFunc(p.Annotations, func(key, _ string) bool { return plan.removes(key) })
+			p.ManagedFields = pod.WithoutResizes(p.ManagedFields)
+			continue
+		}
+		subresource := ""
+		if w.Step.Resizes() {
+			subresource = contract.ResizeSubresource
+		}
+		after := patched(t, p, plan.Patch(w, plan.ResourceVersion))
 		after.ManagedFields = owning(p, after, contract.FieldManager, subresource, seconds)
 		p = after
 	}
-	annotate := func(annotations map[string]*string) {
-		step(podPatch{Metadata: metadataPatch{UID: plan.UID, Annotations: annotations}}, "")
-	}
-	if plan.kind != restore {
-		annotate(plan.unrecorded(at(seconds)))
-	}
-	if plan.Decision == Resize {
-		step(resizePatch(plan, plan.ResourceVersion), contract.ResizeSubresource)
-	}
-	switch {
-	case plan.partial != "" && plan.kind != restore:
-		annotate(plan.notAdopted())
-		return p
-	case plan.keepRecord:
-		return p
-	case plan.kind == restore:
-		p = p.DeepCopy()
-		for key := range p.Annotations {
-			if plan.removes(key) {
-				delete(p.Annotations, key)
-			}
-		}
-		p.ManagedFields = pod.WithoutResizes(p.ManagedFields)
-		return p
-	}
-	annotate(plan.record(at(seconds)))
 	return p
 }
 
-func patched(t testing.TB, p *corev1.Pod, patch podPatch) *corev1.Pod {
+func patched(t testing.TB, p *corev1.Pod, patch []byte) *corev1.Pod {
 	t.Helper()
 	// The record of tests is no JSON, and no patch of sizes is about it.
 	bare := p.DeepCopy()
@@ -99,7 +85,7 @@ func patched(t testing.TB, p *corev1.Pod, patch podPatch) *corev1.Pod {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := strategicpatch.StrategicMergePatch(before, marshal(patch), corev1.Pod{})
+	after, err := strategicpatch.StrategicMergePatch(before, patch, corev1.Pod{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +134,7 @@ func checkAmount(t testing.TB, what string, now, to sizing.Amount, bounds ratios
 // checkPatch holds the patch of a resize against the API server's rules.
 func checkPatch(t testing.TB, p *corev1.Pod, plan *Plan) {
 	t.Helper()
-	patch := resizePatch(plan, plan.ResourceVersion)
+	patch := plan.Patch(Write{Step: StepResize}, plan.ResourceVersion)
 	after := patched(t, p, patch)
 	if was, is := classOf(p), classOf(after); was != is {
 		t.Errorf("the QoS class is %s and becomes %s", was, is)
@@ -170,8 +156,8 @@ func checkPatch(t testing.TB, p *corev1.Pod, plan *Plan) {
 			}
 		}
 	}
-	if !equality.Semantic.DeepEqual(after.Spec, p.Spec) || patch.Metadata.Annotations != nil {
-		t.Errorf("the patch %s changes more than cpu and memory", marshal(patch))
+	if !equality.Semantic.DeepEqual(after.Spec, p.Spec) || strings.Contains(string(patch), "annotations") {
+		t.Errorf("the patch %s changes more than cpu and memory", patch)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestWhatCanBeResizedIsResized(t *testing.T) {
 			if last.Code != tc.reason || !strings.HasSuffix(last.Message, tc.left) {
 				t.Errorf("reasons %v, want %s %q", plan.Reasons, tc.reason, tc.left)
 			}
-			done := patched(t, tc.pod, resizePatch(plan, ""))
+			done := patched(t, tc.pod, plan.Patch(Write{Step: StepResize}, ""))
 			if got := sizesOf(done); got != tc.sizes {
 				t.Errorf("%s, want %s", got, tc.sizes)
 			}
@@ -110,8 +110,6 @@ func TestWhatCanBeResizedIsResized(t *testing.T) {
 		})
 	}
 }
-
-const staticCPU = `Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`
 
 func pressed(n *corev1.Node) *corev1.Node {
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}}

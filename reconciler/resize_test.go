@@ -6,10 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -47,13 +45,6 @@ func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
 		})
 	}
 }
-
-// sidecarResize is the entry of our resize of proxy.
-var sidecarResize = func() metav1.ManagedFieldsEntry {
-	m := managed(contract.FieldManager, contract.ResizeSubresource, 10)
-	m.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:initContainers":{` + amountFields("proxy", contract.CPURequest) + `}}}`)
-	return m
-}()
 
 func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways

@@ -13,15 +13,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// withSecond adds a container like the first.
-func withSecond(sizes amounts) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		second := p.Spec.Containers[0]
-		second.Name, second.Resources = "second", sizes.Requirements()
-		p.Spec.Containers = append(p.Spec.Containers, second)
-	}
-}
-
 // others are whoever else resizes pods here.
 const others = "they"
 
@@ -48,16 +39,6 @@ func (s *apiServer) apply(t *testing.T, p *corev1.Pod, to string) *corev1.Pod {
 	return p
 }
 
-// sizesOf are the requests and limits of all containers, in one text.
-func sizesOf(p *corev1.Pod) string {
-	var all []string
-	for c := range containersOf(p) {
-		r := c.Resources
-		all = append(all, fmt.Sprintf("%s %s/%s %s/%s", c.Name, r.Requests.Cpu(), r.Limits.Cpu(), r.Requests.Memory(), r.Limits.Memory()))
-	}
-	return strings.Join(all, ", ")
-}
-
 func (s *apiServer) wantSizes(t *testing.T, when string, p *corev1.Pod, want string) *corev1.Pod {
 	t.Helper()
 	p = s.get(t, p)
@@ -66,8 +47,6 @@ func (s *apiServer) wantSizes(t *testing.T, when string, p *corev1.Pod, want str
 	}
 	return p
 }
-
-var burstable = amounts{"1", "2", "1Gi", "2Gi"}
 
 // restoresParts: of a pod of which somebody else resized a part, a restore gives back the
 // rest, names the part and keeps every original, and nothing compounds afterwards.
@@ -129,7 +108,7 @@ func (s *apiServer) restoresWithoutAnOriginal(t *testing.T) {
 	}
 	recorded := p.Annotations
 	plan := s.planAs(t, p, "n4", restoring)
-	if got := codes(plan); !slices.Equal(got, []contract.Reason{contract.InvalidAnnotation}) || !strings.Contains(plan.Reasons[0].Message, "container app: cpu stays: annotation workload-resizer.io/original-cpu.app is missing") {
+	if got := reasonsOf(plan); !slices.Equal(got, []contract.Reason{contract.InvalidAnnotation}) || !strings.Contains(plan.Reasons[0].Message, "container app: cpu stays: annotation workload-resizer.io/original-cpu.app is missing") {
 		t.Errorf("reasons %v", plan.Reasons)
 	}
 	s.do(t, plan)

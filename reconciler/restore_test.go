@@ -27,7 +27,7 @@ func (s *apiServer) planAs(t *testing.T, p *corev1.Pod, nodeType string, changes
 	owned := p
 	controller := true
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
-	planner, snapshot := Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}, snapshotOf(t, owned, node(nodeType))
+	planner, snapshot := Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}, alone(t, owned, node(nodeType))
 	for _, change := range changes {
 		change(&planner, snapshot)
 	}
@@ -293,7 +293,7 @@ func (s *apiServer) takesOverUnresized(t *testing.T) {
 	if plan := s.planAs(t, p, "big"); plan.Containers[0].Desired.CPU.Request != 500 {
 		t.Errorf("on another node type: %v because of %v", plan.Decision, plan.Reasons)
 	}
-	if plan := s.planAs(t, p, "n4", restoring); plan.keepRecord || plan.Containers[0].Desired.CPU.Request != 1000 {
+	if plan := s.planAs(t, p, "n4", restoring); !cleans(plan) || plan.Containers[0].Desired.CPU.Request != 1000 {
 		t.Errorf("to be restored: %v because of %v", plan.Decision, plan.Reasons)
 	}
 }
@@ -320,7 +320,7 @@ func (s *apiServer) disbelieves(t *testing.T) {
 	forged := []string{"original-cpu.app", "6", "original-cpu-limit.app", "6", "applied-instance-type", "n4"}
 	t.Run("before the first resize: the spec counts", func(t *testing.T) {
 		plan := s.planAs(t, s.annotateAs(t, s.pod(t, guaranteed), "kubectl-edit", forged...), "n4")
-		if got := codes(plan); !slices.Equal(got, []contract.Reason{contract.AnnotationIgnored}) {
+		if got := reasonsOf(plan); !slices.Equal(got, []contract.Reason{contract.AnnotationIgnored}) {
 			t.Errorf("reasons %v", plan.Reasons)
 		}
 		s.do(t, plan)
@@ -330,7 +330,7 @@ func (s *apiServer) disbelieves(t *testing.T) {
 	t.Run("where nothing is to be resized: the record is put right", func(t *testing.T) {
 		p := s.annotateAs(t, s.carryOut(t, s.pod(t, guaranteed), "n2d"), "kubectl-edit", "original-cpu.app", "much")
 		plan := s.planAs(t, p, "n2d")
-		if plan.Decision != Align || !slices.Contains(codes(plan), contract.AnnotationIgnored) {
+		if plan.Decision != Align || !slices.Contains(reasonsOf(plan), contract.AnnotationIgnored) {
 			t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)
 		}
 		s.do(t, plan)
@@ -358,7 +358,7 @@ func (s *apiServer) disbelieves(t *testing.T) {
 		for i := range 13 {
 			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
 		}
-		if plan := s.planAs(t, p, "n4"); plan.Decision == Resize || plan.corrected {
+		if plan := s.planAs(t, p, "n4"); plan.Decision == Resize || slices.Contains(reasonsOf(plan), contract.AnnotationIgnored) {
 			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
 		}
 	})
@@ -369,7 +369,7 @@ func (s *apiServer) disbelieves(t *testing.T) {
 			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
 		}
 		for _, nodeType := range []string{"n4", "slow"} {
-			if plan := s.planAs(t, p, nodeType); plan.Decision == Resize || plan.corrected {
+			if plan := s.planAs(t, p, nodeType); plan.Decision == Resize || slices.Contains(reasonsOf(plan), contract.AnnotationIgnored) {
 				t.Errorf("on %s: %v because of %v", nodeType, plan.Decision, plan.Reasons)
 			}
 		}

@@ -20,13 +20,13 @@ const AcceptMetadata = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;
 // send sends a patch and returns the pod as it is then: of a preview and of
 // a restore the whole pod, whose sizes are looked at, and of other writes its metadata, so
 // that neither side encodes or decodes what nobody reads.
-func (a *actuator) send(ctx context.Context, plan *Plan, s step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
+func (a *actuator) send(ctx context.Context, plan *Plan, s Step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
 	request := a.client.CoreV1().RESTClient().Patch(kind).
 		Namespace(plan.Pod.Namespace).Resource("pods").Name(plan.Pod.Name).SubResource(subresources...).
 		VersionedParams(&metav1.PatchOptions{FieldManager: contract.FieldManager, DryRun: dryRun}, scheme.ParameterCodec).
 		Body(body)
 	pod := &corev1.Pod{}
-	if s == stepPreview || s == stepRestore {
+	if s == StepPreview || s == StepRestore {
 		return pod, request.Do(ctx).Into(pod)
 	}
 	answer := &metav1.PartialObjectMetadata{}

@@ -21,19 +21,6 @@ func (r *Reconciler) written(ctx context.Context, plan *Plan, took time.Duration
 	}
 }
 
-// deed is what was done to the pod, as the log has it.
-func (p *Plan) deed(said []Reason) string {
-	switch {
-	case p.kind == putBack:
-		return "Pod put back"
-	case len(said) > 0 && said[0].Code == contract.Restored:
-		return "Pod restored"
-	case p.Decision == Resize || len(said) > 0 && said[0].Code == contract.Resized:
-		return "Pod resized"
-	}
-	return "Pod recorded"
-}
-
 func codesOf(said []Reason) []contract.Reason {
 	codes := make([]contract.Reason, len(said))
 	for i := range said {

@@ -98,7 +98,7 @@ func (t *visit) end() {
 
 // startWrite begins the span of a write, below whatever is traced, and returns
 // what ends it.
-func startWrite(ctx context.Context, s step, pod types.NamespacedName) (context.Context, func(resourceVersion string, err error)) {
+func startWrite(ctx context.Context, s Step, pod types.NamespacedName) (context.Context, func(resourceVersion string, err error)) {
 	above := trace.SpanFromContext(ctx)
 	if !above.IsRecording() {
 		return ctx, func(string, error) {}

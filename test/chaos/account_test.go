@@ -28,6 +28,8 @@ type account struct {
 	// adopted are the rules by which others' amounts were adopted that are still there.
 	adopted map[part][]rule
 	last    *corev1.Pod
+	// told are the last states, for who reads a failure.
+	told []string
 }
 
 // setter is who set an amount that a pod has.
@@ -183,9 +185,13 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 		for _, q := range p.parts() {
 			kept[q] = a.adopts(q) && !slices.Contains(changed, q)
 		}
+		limit := p.limit()
+		_, recorded := limit.which.In(a.last.Annotations, limit.container)
+		// A limit that came after its original would have been recorded stays.
+		stays := !recorded && a.setBy[limit] == nobodyKnows && !slices.Contains(changed, limit)
 		fits := func(r rule) bool {
 			want := r.want(original, p, pod.Spec.NodeName)
-			return asAdopted(p, original, want, kept) || len(kept) > 0 && (kept[p.request()] || kept[p.limit()]) && p.near(want)
+			return stays && p.now().request == want.request || asAdopted(p, original, want, kept) || len(kept) > 0 && (kept[p.request()] || kept[p.limit()]) && p.near(want)
 		}
 		if p.now() != original && !slices.ContainsFunc(rules, fits) {
 			wrong = append(wrong, fmt.Sprintf("%s %s becomes %v, which nothing gives: the original is %v", p.container.Name, p.resource, p.now(), original))

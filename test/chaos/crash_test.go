@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -177,6 +179,11 @@ func (c *crashes) check(t *testing.T, when string) {
 	}
 	if len(wrote) == 4 {
 		t.Errorf("%s, processes find something to write for ever: %v", when, wrote)
+		for _, key := range c.keys() {
+			if path := fmt.Sprintf("/namespaces/%s/pods/%s", key.Namespace, key.Name); slices.ContainsFunc(wrote[3], func(w string) bool { return strings.Contains(w, path) }) {
+				t.Logf("%s: %s", key, c.circumstances(key, c.pod(key)))
+			}
+		}
 	}
 	c.awaitAllSettled(t, when+" and with no process left") // What was written last may not be seen yet.
 }
@@ -195,7 +202,10 @@ func (c *crashes) goThroughAll(t *testing.T, when string) (wrote []string) {
 	})
 	life.stop(t)
 	if len(m.wrote) > 0 {
-		return m.wrote
+		for i, step := range m.wrote {
+			wrote = append(wrote, step+" "+m.paths[i])
+		}
+		return wrote
 	}
 	for _, key := range c.keys() {
 		if err := c.named(life, key); err != nil {

@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -78,11 +79,10 @@ func (l *ledger) account(t *testing.T, a *account, pod *corev1.Pod, rules []rule
 	}
 	l.counts.states++
 	theirs := l.theirs[pod.ResourceVersion]
-	for _, wrong := range a.see(pod, theirs, rules) {
-		t.Errorf("%s/%s: %s; told to %v\nbefore: %v, by %s\nafter: %v, by %s\ncreated with %s", pod.Namespace, pod.Name, wrong, toldTo(rules),
-			sizesOf(before)+fmt.Sprint(ours(before)), writers(before), sizesOf(pod)+fmt.Sprint(ours(pod)), writers(pod), sizesBy(pod, func(c *corev1.Container) (cpu, memory amount) {
-				return a.original(pair{c, corev1.ResourceCPU}), a.original(pair{c, corev1.ResourceMemory})
-			}))
+	wrong := a.see(pod, theirs, rules)
+	a.tell(pod, theirs)
+	if len(wrong) > 0 {
+		t.Errorf("%s/%s: %s; told to %v\n%s", pod.Namespace, pod.Name, strings.Join(wrong, "; "), toldTo(rules), strings.Join(a.told, "\n"))
 	}
 	switch {
 	case theirs && sizesOf(before) != sizesOf(pod):
@@ -92,6 +92,22 @@ func (l *ledger) account(t *testing.T, a *account, pod *corev1.Pod, rules []rule
 	case !theirs && adoptions(pod) > adoptions(before):
 		l.counts.adopted++
 	}
+}
+
+// toldStates is of how many states a failure tells.
+const toldStates = 20
+
+// tell notes a state, and what its originals are taken to be, for who reads a failure.
+func (a *account) tell(pod *corev1.Pod, theirs bool) {
+	by := "reconciler"
+	if theirs {
+		by = "others"
+	}
+	originals := sizesBy(pod, func(c *corev1.Container) (cpu, memory amount) {
+		return a.original(pair{c, corev1.ResourceCPU}), a.original(pair{c, corev1.ResourceMemory})
+	})
+	a.told = append(a.told, fmt.Sprintf("%s by %s: %s%v, by %s; originally %s", pod.ResourceVersion, by, sizesOf(pod), ours(pod), writers(pod), originals))
+	a.told = a.told[max(0, len(a.told)-toldStates):]
 }
 
 // adoptions are how many parts the pod says are adopted.

@@ -44,8 +44,8 @@ type mortal struct {
 	// left is how many writes are left, the one at which it dies included;
 	// below 0 it never dies.
 	left int
-	// wrote are the steps that were written, the last one included.
-	wrote []string
+	// wrote are the steps that were written, the last one included, and paths where to.
+	wrote, paths []string
 	// bequest sends the write that is late.
 	bequest func()
 }
@@ -87,6 +87,7 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.left--
 	dies := m.left == 0
 	m.wrote = append(m.wrote, stepOf(subresource, body))
+	m.paths = append(m.paths, r.URL.Path)
 	m.mu.Unlock()
 
 	send := func(ctx context.Context) (*http.Response, error) {

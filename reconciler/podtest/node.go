@@ -1,0 +1,49 @@
+package podtest
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+)
+
+// GiB is one in bytes.
+const GiB = 1 << 30
+
+// Table is the published example: n4 is 1.25 times as fast as n2d, and big
+// also has more memory performance; slow needs 1.25 times the cpu.
+func Table(t testing.TB) *ratios.Table {
+	t.Helper()
+	table, err := ratios.Merge([]*ratios.Layer{{
+		Baseline: "n2d",
+		Ratios: map[string]ratios.Ratio{
+			"n2d":  {CPUPerf: 1, MemoryPerf: 1},
+			"n4":   {CPUPerf: 1.25, MemoryPerf: 1},
+			"big":  {CPUPerf: 2, MemoryPerf: 2},
+			"slow": {CPUPerf: 0.8, MemoryPerf: 1},
+		},
+		Bounds: &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 * GiB}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// Node is one of a type, with no room told.
+func Node(nodeType string) *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}},
+		Status:     corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.36.3"}},
+	}
+}
+
+// Booted is a Node that runs a kubelet since a boot.
+func Booted(kubelet, boot string) *corev1.Node {
+	n := Node("n4")
+	n.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: kubelet, BootID: boot}
+	return n
+}

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -219,7 +219,7 @@ func TestStampOriginals(t *testing.T) {
 
 // The names in the policy are those of the contract.
 func TestStampOriginalsIsForTheDefaultOwnerKinds(t *testing.T) {
-	if kinds := `["` + strings.Join(reconciler.DefaultOwnerKinds, `", "`) + `"]`; !strings.Contains(stampOriginals, kinds) {
+	if kinds := `["` + strings.Join(plan.DefaultOwnerKinds, `", "`) + `"]`; !strings.Contains(stampOriginals, kinds) {
 		t.Errorf("the policy is not for %s", kinds)
 	}
 }

@@ -27,7 +27,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
@@ -121,7 +123,7 @@ func (s *above) start(t *testing.T, resources ...string) {
 	if s.r, err = New(Config{
 		Client: s.client, Dynamic: s.dynamic, Metadata: metadata.NewForConfigOrDie(restricted), WorkloadKinds: kinds,
 		Writer: s.client, Asker: s.client, Ratios: store, Holds: s.holds,
-		Planner: Planner{OwnerKinds: DefaultOwnerKinds}, Events: NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
+		Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Events: NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +185,7 @@ func templateOf(name string) (*metav1.LabelSelector, corev1.PodTemplateSpec) {
 	app, no := map[string]string{"app": name}, false
 	return &metav1.LabelSelector{MatchLabels: app}, corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: app}, Spec: corev1.PodSpec{
 		NodeName: "node", AutomountServiceAccountToken: &no,
-		Containers: []corev1.Container{{Name: "app", Image: "none", Resources: amounts{"1", "", "1Gi", ""}.Requirements()}},
+		Containers: []corev1.Container{{Name: "app", Image: "none", Resources: podtest.Amounts{"1", "", "1Gi", ""}.Requirements()}},
 	}}
 }
 
@@ -234,12 +236,12 @@ func (s *above) awaitCPU(t *testing.T, name types.NamespacedName, cpu string) {
 func (s *above) awaitReason(t *testing.T, pod types.NamespacedName, options PreviewOptions, want string) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("the plan of %s to say %s", pod.Name, want), func() error {
-		plan, err := s.r.Preview(t.Context(), pod, options)
+		p, err := s.r.Preview(t.Context(), pod, options)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(plan.Reasons, func(r Reason) bool { return strings.Contains(string(r.Code)+": "+r.Message, want) }) {
-			return fmt.Errorf("it says %v", plan.Reasons)
+		if !slices.ContainsFunc(p.Reasons, func(r plan.Reason) bool { return strings.Contains(string(r.Code)+": "+r.Message, want) }) {
+			return fmt.Errorf("it says %v", p.Reasons)
 		}
 		return nil
 	})
@@ -249,7 +251,7 @@ func (s *above) awaitReason(t *testing.T, pod types.NamespacedName, options Prev
 func (s *above) hold(t *testing.T, kind hold.Kind, ns string, w safety.Workload) hold.Scope {
 	t.Helper()
 	scope := hold.Scope{Namespace: ns, Workload: w}
-	if _, err := s.holds.Put(t.Context(), hold.Hold{Kind: kind, Scope: scope, Since: start}); err != nil {
+	if _, err := s.holds.Put(t.Context(), hold.Hold{Kind: kind, Scope: scope, Since: podtest.Start}); err != nil {
 		t.Fatal(err)
 	}
 	return scope

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	testingclock "k8s.io/utils/clock/testing"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -30,7 +34,7 @@ type apiServer struct {
 	version  *version.Version
 	client   kubernetes.Interface
 	dynamic  dynamic.Interface
-	actuator *actuator
+	actuator *actuate.Actuator
 	count    int
 }
 
@@ -39,11 +43,11 @@ func TestActuator(t *testing.T) {
 	config := cluster.Config()
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
-	s := &apiServer{cluster: cluster, version: cluster.Version(), client: client, dynamic: dynamic.NewForConfigOrDie(config), actuator: &actuator{
-		client: client, limiter: newLimiter(0, 0), permit: always, ending: t.Context(),
-		clock:   testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)),
-		metrics: testMetrics(),
-	}}
+	s := &apiServer{cluster: cluster, version: cluster.Version(), client: client, dynamic: dynamic.NewForConfigOrDie(config), actuator: actuate.New(actuate.Config{
+		Client: client, Limiter: actuate.NewLimiter(0, 0), Permit: actuate.Always,
+		Clock:   testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)),
+		Metrics: actuate.NewMetrics(prometheus.NewRegistry()),
+	})}
 	s.node(t, "node")
 
 	t.Run("writes originals, sizes and what was applied", s.resizes)
@@ -85,7 +89,7 @@ func TestActuator(t *testing.T) {
 
 func (s *apiServer) node(t *testing.T, name string) *corev1.Node {
 	t.Helper()
-	n := node("n4")
+	n := podtest.Node("n4")
 	n.Name = name
 	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("100")}
 	n.Status.Capacity = n.Status.Allocatable
@@ -97,7 +101,7 @@ func (s *apiServer) node(t *testing.T, name string) *corev1.Node {
 }
 
 // pod creates a pod that runs on the node, in a namespace of its own.
-func (s *apiServer) pod(t *testing.T, app amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
+func (s *apiServer) pod(t *testing.T, app podtest.Amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	return s.podIn(t, s.namespace(t), app, changes...)
 }
@@ -112,7 +116,7 @@ func (s *apiServer) namespace(t *testing.T) string {
 	return ns
 }
 
-func (s *apiServer) podIn(t *testing.T, ns string, app amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
+func (s *apiServer) podIn(t *testing.T, ns string, app podtest.Amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	no := false
 	p := &corev1.Pod{
@@ -159,22 +163,22 @@ func (s *apiServer) get(t *testing.T, p *corev1.Pod) *corev1.Pod {
 }
 
 // plan plans the pod for the node type; who owns it does not matter here.
-func (s *apiServer) plan(t *testing.T, p *corev1.Pod, nodeType string) *Plan {
+func (s *apiServer) plan(t *testing.T, p *corev1.Pod, nodeType string) *plan.Plan {
 	t.Helper()
 	owned := p
 	controller := true
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
-	planner := Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}
-	plan := planner.Plan(alone(t, owned, node(nodeType)))
-	if plan.Decision == Skip {
-		t.Fatalf("skipped: %v", plan.Reasons)
+	planner := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}
+	planned := planner.Plan(alone(t, owned, podtest.Node(nodeType)))
+	if planned.Decision == plan.Skip {
+		t.Fatalf("skipped: %v", planned.Reasons)
 	}
-	return plan
+	return planned
 }
 
 func (s *apiServer) carryOut(t *testing.T, p *corev1.Pod, nodeType string) *corev1.Pod {
 	t.Helper()
-	resourceVersion, err := s.actuator.carryOut(t.Context(), s.plan(t, p, nodeType))
+	resourceVersion, err := s.actuator.CarryOut(t.Context(), s.plan(t, p, nodeType))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +189,7 @@ func (s *apiServer) carryOut(t *testing.T, p *corev1.Pod, nodeType string) *core
 	return p
 }
 
-func check(t *testing.T, p *corev1.Pod, want amounts, annotations ...string) {
+func check(t *testing.T, p *corev1.Pod, want podtest.Amounts, annotations ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want.Requirements(), p.Spec.Containers[0].Resources, cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })); diff != "" {
 		t.Errorf("resources: %s", diff)
@@ -212,10 +216,10 @@ func applied(nodeType string) []string {
 }
 
 func (s *apiServer) resizes(t *testing.T) {
-	p := s.carryOut(t, s.pod(t, guaranteed, func(p *corev1.Pod) {
+	p := s.carryOut(t, s.pod(t, podtest.Guaranteed, func(p *corev1.Pod) {
 		p.Annotations = map[string]string{}
 	}), "n4")
-	check(t, p, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+	check(t, p, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
 	if p.Status.QOSClass != corev1.PodQOSGuaranteed {
 		t.Errorf("the pod is %s now", p.Status.QOSClass)
 	}
@@ -224,136 +228,136 @@ func (s *apiServer) resizes(t *testing.T) {
 			t.Errorf("our annotations belong to %s", m.Manager)
 		}
 	}
-	if again := s.plan(t, p, "n4"); again.pending() {
+	if again := s.plan(t, p, "n4"); again.Pending() {
 		t.Errorf("still to do: %+v", again)
 	}
 }
 
 func (s *apiServer) keepsOriginals(t *testing.T) {
-	p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+	p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 	p = s.carryOut(t, p, "big")
 	check(t, p, s.onBig(), applied("big")...)
 	p = s.carryOut(t, p, "n2d")
-	check(t, p, guaranteed, applied("n2d")...)
+	check(t, p, podtest.Guaranteed, applied("n2d")...)
 }
 
 // onBig are the sizes that a guaranteed pod of 1 cpu and 1Gi has on big: before
 // 1.34 its memory limit cannot shrink, and its memory with it.
-func (s *apiServer) onBig() amounts {
+func (s *apiServer) onBig() podtest.Amounts {
 	if s.keepsMemoryLimits() {
-		return amounts{"500m", "500m", "1Gi", "1Gi"}
+		return podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}
 	}
-	return amounts{"500m", "500m", "512Mi", "512Mi"}
+	return podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
 }
 
-func (s *apiServer) keepsMemoryLimits() bool { return s.version.LessThan(memoryLimitsShrink) }
+func (s *apiServer) keepsMemoryLimits() bool { return s.version.LessThan(plan.MemoryLimitsShrink) }
 
 func (s *apiServer) records(t *testing.T) {
-	before := s.pod(t, guaranteed)
+	before := s.pod(t, podtest.Guaranteed)
 	p := s.carryOut(t, before, "n2d")
-	check(t, p, guaranteed, applied("n2d")...)
+	check(t, p, podtest.Guaranteed, applied("n2d")...)
 	if p.Generation != before.Generation {
 		t.Error("the spec was written")
 	}
 }
 
 func (s *apiServer) goesOn(t *testing.T) {
-	plan, p := s.planOfUnsupported(t)
-	if _, err := s.actuator.carryOut(t.Context(), plan); err == nil {
+	planned, p := s.planOfUnsupported(t)
+	if _, err := s.actuator.CarryOut(t.Context(), planned); err == nil {
 		t.Fatal("resized on a node without support")
 	}
 	p = s.get(t, p)
-	check(t, p, guaranteed, recordedOriginals...)
+	check(t, p, podtest.Guaranteed, recordedOriginals...)
 
 	p.Status.ContainerStatuses[0].Resources = &p.Spec.Containers[0].Resources
 	p = s.carryOut(t, s.status(t, p), "n4")
-	check(t, p, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+	check(t, p, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
 }
 
 // planOfUnsupported returns a plan that does not know yet that the pod's node
 // cannot resize.
-func (s *apiServer) planOfUnsupported(t *testing.T) (*Plan, *corev1.Pod) {
+func (s *apiServer) planOfUnsupported(t *testing.T) (*plan.Plan, *corev1.Pod) {
 	t.Helper()
-	p := s.pod(t, guaranteed)
-	plan := s.plan(t, p, "n4")
+	p := s.pod(t, podtest.Guaranteed)
+	planned := s.plan(t, p, "n4")
 	p.Status.ContainerStatuses[0].Resources = nil
 	p = s.status(t, p)
-	plan.ResourceVersion = p.ResourceVersion
-	return plan, p
+	planned.ResourceVersion = p.ResourceVersion
+	return planned, p
 }
 
 func (s *apiServer) sparesNamesakes(t *testing.T) {
-	old := s.pod(t, guaranteed)
+	old := s.pod(t, podtest.Guaranteed)
 	zero := int64(0)
 	if err := s.client.CoreV1().Pods(old.Namespace).Delete(t.Context(), old.Name, metav1.DeleteOptions{GracePeriodSeconds: &zero}); err != nil {
 		t.Fatal(err)
 	}
-	namesake := s.podIn(t, old.Namespace, guaranteed)
-	for name, plan := range map[string]*Plan{
+	namesake := s.podIn(t, old.Namespace, podtest.Guaranteed)
+	for name, p := range map[string]*plan.Plan{
 		"to resize":                  s.plan(t, old, "n4"),
 		"to record":                  s.plan(t, old, "n2d"),
 		"whose originals are there":  s.plan(t, withAnnotations(old, recordedOriginals...), "n4"),
 		"to say what was applied to": s.plan(t, withAnnotations(old, recordedOriginals...), "n2d"),
 	} {
-		if _, err := s.actuator.carryOut(t.Context(), plan); err == nil || !outdated(err) {
+		if _, err := s.actuator.CarryOut(t.Context(), p); err == nil || !actuate.Outdated(err) {
 			t.Errorf("a pod %s: %v, want an error that says it is outdated", name, err)
 		}
 	}
-	check(t, s.get(t, namesake), guaranteed)
+	check(t, s.get(t, namesake), podtest.Guaranteed)
 }
 
 func withAnnotations(p *corev1.Pod, pairs ...string) *corev1.Pod {
 	p = p.DeepCopy()
-	annotated(pairs...)(p)
+	podtest.Annotated(pairs...)(p)
 	return p
 }
 
 func (s *apiServer) sparesOthers(t *testing.T) {
 	for name, recorded := range map[string][]string{"before the originals": nil, "before the resize": recordedOriginals} {
 		t.Run(name, func(t *testing.T) {
-			p := s.pod(t, guaranteed, annotated(recorded...))
-			plan := s.plan(t, p, "n4")
+			p := s.pod(t, podtest.Guaranteed, podtest.Annotated(recorded...))
+			planned := s.plan(t, p, "n4")
 			theirs := p.DeepCopy()
-			theirs.Spec.Containers[0].Resources = amounts{"900m", "900m", "1Gi", "1Gi"}.Requirements()
+			theirs.Spec.Containers[0].Resources = podtest.Amounts{"900m", "900m", "1Gi", "1Gi"}.Requirements()
 			if _, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, theirs, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.actuator.carryOut(t.Context(), plan); err == nil || !outdated(err) {
+			if _, err := s.actuator.CarryOut(t.Context(), planned); err == nil || !actuate.Outdated(err) {
 				t.Errorf("got %v, want an error that says the plan is outdated", err)
 			}
-			check(t, s.get(t, p), amounts{"900m", "900m", "1Gi", "1Gi"}, recorded...)
+			check(t, s.get(t, p), podtest.Amounts{"900m", "900m", "1Gi", "1Gi"}, recorded...)
 		})
 	}
 }
 
 func (s *apiServer) sparesGone(t *testing.T) {
-	p := s.pod(t, guaranteed)
-	plan, recorded := s.plan(t, p, "n4"), s.plan(t, withAnnotations(p, recordedOriginals...), "n4")
+	p := s.pod(t, podtest.Guaranteed)
+	planned, recorded := s.plan(t, p, "n4"), s.plan(t, withAnnotations(p, recordedOriginals...), "n4")
 	zero := int64(0)
 	if err := s.client.CoreV1().Pods(p.Namespace).Delete(t.Context(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: &zero}); err != nil {
 		t.Fatal(err)
 	}
-	for _, plan := range []*Plan{plan, recorded} {
-		_, err := s.actuator.carryOut(t.Context(), plan)
-		var refused *refusedError
-		if err == nil || !outdated(err) || errors.As(err, &refused) {
+	for _, planned := range []*plan.Plan{planned, recorded} {
+		_, err := s.actuator.CarryOut(t.Context(), planned)
+		var refused *actuate.RefusedError
+		if err == nil || !actuate.Outdated(err) || errors.As(err, &refused) {
 			t.Errorf("got %v, want an error that says the plan is outdated", err)
 		}
 	}
 }
 
 func (s *apiServer) unsupported(t *testing.T) {
-	plan, _ := s.planOfUnsupported(t)
-	_, err := s.actuator.carryOut(t.Context(), plan)
-	var refused *refusedError
-	if !errors.As(err, &refused) || refused.reason != contract.ResizeUnsupported || !strings.Contains(err.Error(), "Pod running on node without support for resize") {
+	p, _ := s.planOfUnsupported(t)
+	_, err := s.actuator.CarryOut(t.Context(), p)
+	var refused *actuate.RefusedError
+	if !errors.As(err, &refused) || refused.Reason != contract.ResizeUnsupported || !strings.Contains(err.Error(), "Pod running on node without support for resize") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func (s *apiServer) refused(t *testing.T) {
 	t.Run("beyond the node", func(t *testing.T) {
-		_, err := s.actuator.carryOut(t.Context(), s.plan(t, s.pod(t, amounts{"7", "", "", ""}), "slow"))
+		_, err := s.actuator.CarryOut(t.Context(), s.plan(t, s.pod(t, podtest.Amounts{"7", "", "", ""}), "slow"))
 		if s.version.LessThan(version.MustParseGeneric("1.36")) {
 			// Older servers leave that to the kubelet, and so to our own check.
 			if err != nil {
@@ -361,8 +365,8 @@ func (s *apiServer) refused(t *testing.T) {
 			}
 			return
 		}
-		var refused *refusedError
-		if !errors.As(err, &refused) || refused.reason != contract.NodeCapacity || !strings.HasPrefix(err.Error(), "resize: ") {
+		var refused *actuate.RefusedError
+		if !errors.As(err, &refused) || refused.Reason != contract.NodeCapacity || !strings.HasPrefix(err.Error(), "resize: ") {
 			t.Errorf("got %v, want a refusal for want of room", err)
 		}
 	})
@@ -381,10 +385,10 @@ func (s *apiServer) refused(t *testing.T) {
 		})
 		// Not before: what the controller has not seen yet when it counts, it counts
 		// only minutes later. A pod that comes is counted when it is admitted.
-		p := s.podIn(t, ns, amounts{"1", "", "", ""})
-		_, err := s.actuator.carryOut(t.Context(), s.plan(t, p, "slow"))
-		var refused *refusedError
-		if !errors.As(err, &refused) || refused.reason != contract.QuotaExceeded {
+		p := s.podIn(t, ns, podtest.Amounts{"1", "", "", ""})
+		_, err := s.actuator.CarryOut(t.Context(), s.plan(t, p, "slow"))
+		var refused *actuate.RefusedError
+		if !errors.As(err, &refused) || refused.Reason != contract.QuotaExceeded {
 			t.Errorf("got %v, want a refusal by quota", err)
 		}
 	})

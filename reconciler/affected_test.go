@@ -8,12 +8,13 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // Pods are queued for which a change says something else, and no others.
 func TestAChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
 	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"env": "test"} }
-	one := amounts{"1", "", "1Gi", ""}
+	one := podtest.Amounts{"1", "", "1Gi", ""}
 	layer := func(n4 float64, rules ...ratios.Rule) *ratios.Table {
 		l := published()
 		l.Ratios["n4"] = ratios.Ratio{CPUPerf: n4, MemoryPerf: 1}
@@ -42,12 +43,12 @@ func TestAChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := filled(t, []*corev1.Pod{
-				podWith(one, named("shop", "n2d", "n2d")), podWith(one, named("shop", "n2d-test", "n2d"), labelled),
-				podWith(one, named("shop", "n4", "n4")), podWith(one, named("shop", "n4-test", "n4"), labelled), podWith(one, named("shop", "lost", "gone")),
+				podtest.Pod(one, named("shop", "n2d", "n2d")), podtest.Pod(one, named("shop", "n2d-test", "n2d"), labelled),
+				podtest.Pod(one, named("shop", "n4", "n4")), podtest.Pod(one, named("shop", "n4-test", "n4"), labelled), podtest.Pod(one, named("shop", "lost", "gone")),
 			}, []*corev1.Node{nodeNamed("n2d", "n2d", "8"), nodeNamed("n4", "n4", "8")})
 			if tc.before.table != nil {
 				for _, of := range r.pods.Pods("").List() {
-					r.ledger.planned(r.Planner.Plan(r.snapshot(of, tc.before)), tc.before, difference{}, start)
+					r.ledger.planned(r.Planner.Plan(r.snapshot(of, tc.before)), tc.before, difference{}, podtest.Start)
 				}
 			}
 			r.enqueueAffected(tc.before, tc.now)

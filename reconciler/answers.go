@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -18,29 +19,29 @@ import (
 type answers struct {
 	mu sync.Mutex
 	// nodes has them by node, and by the namespaces that have them.
-	nodes map[string]map[string][]answer
+	nodes map[string]map[string][]plan.Answer
 }
 
-func newAnswers() *answers { return &answers{nodes: map[string]map[string][]answer{}} }
+func newAnswers() *answers { return &answers{nodes: map[string]map[string][]plan.Answer{}} }
 
 // hear takes note of what a pod says of its node, which must be the one. There is at most
 // one answer of each kind from a namespace, for the machine that the node is.
 func (a *answers) hear(of *pod.Pod, node *corev1.Node) {
-	said := answerOf(of)
-	if said == nil || node == nil || said.Machine != machineOf(node) {
+	said := plan.AnswerOf(of)
+	if said == nil || node == nil || said.Machine != plan.MachineOf(node) {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	namespaces := a.nodes[node.Name]
 	if namespaces == nil {
-		namespaces = map[string][]answer{}
+		namespaces = map[string][]plan.Answer{}
 		a.nodes[node.Name] = namespaces
 	}
-	all := slices.DeleteFunc(namespaces[of.Namespace()], func(other answer) bool {
+	all := slices.DeleteFunc(namespaces[of.Namespace()], func(other plan.Answer) bool {
 		return other.Machine != said.Machine || other.Message == said.Message && other.At.Before(said.At)
 	})
-	if !slices.ContainsFunc(all, func(other answer) bool { return other.Message == said.Message }) {
+	if !slices.ContainsFunc(all, func(other plan.Answer) bool { return other.Message == said.Message }) {
 		all = append(all, *said)
 	}
 	namespaces[of.Namespace()] = all
@@ -63,18 +64,18 @@ func (a *answers) of(node *corev1.Node, asks *pod.Pod, now time.Time) (messages 
 	defer a.mu.Unlock()
 	elsewhere := map[string]int{}
 	for namespace, said := range a.nodes[node.Name] {
-		if said = slices.DeleteFunc(said, func(s answer) bool { return s.isOver(node, now) }); len(said) == 0 {
+		if said = slices.DeleteFunc(said, func(s plan.Answer) bool { return s.IsOver(node, now) }); len(said) == 0 {
 			delete(a.nodes[node.Name], namespace)
 			continue
 		}
 		a.nodes[node.Name][namespace] = said
 		for _, s := range said {
-			if !s.counts(node, asks.UID, now) {
+			if !s.Counts(node, asks.UID, now) {
 				continue
 			}
 			if elsewhere[s.Message]++; namespace == asks.Namespace() || elsewhere[s.Message] == 2 {
 				messages = append(messages, s.Message)
-				if ends := s.until(asks.UID); until.IsZero() || ends.Before(until) {
+				if ends := s.Until(asks.UID); until.IsZero() || ends.Before(until) {
 					until = ends
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
@@ -26,7 +27,7 @@ func (r *Reconciler) learnServer(ctx context.Context) error {
 			return false, nil
 		}
 		r.unread.Store(nil)
-		r.Planner.KeepMemoryLimits = v.LessThan(memoryLimitsShrink)
+		r.Planner.KeepMemoryLimits = v.LessThan(plan.MemoryLimitsShrink)
 		logger.Info("API server", "version", v.String(), "memoryLimitsShrink", !r.Planner.KeepMemoryLimits)
 		return true, nil
 	})

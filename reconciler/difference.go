@@ -3,6 +3,7 @@ package reconciler
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -18,7 +19,7 @@ type difference struct{ freed, added requests }
 
 // differenceOf tells it of one pod, as its plan and its spec have it now; what is
 // still to be written does not count, and a pod that has ended requests nothing.
-func differenceOf(of *pod.Pod, plan *Plan) difference {
+func differenceOf(of *pod.Pod, p *plan.Plan) difference {
 	var net requests
 	add := func(cpuFrom, cpuTo, memoryFrom, memoryTo int64) {
 		// A container whose original is not known says nothing.
@@ -31,7 +32,7 @@ func differenceOf(of *pod.Pod, plan *Plan) difference {
 	}
 	switch {
 	case of.Finished():
-	case plan.Decision == Skip:
+	case p.Decision == plan.Skip:
 		// The plan may have ended before its originals were found.
 		if resized := ResizeOf(of); resized != nil {
 			for i := range resized.Containers {
@@ -40,8 +41,8 @@ func differenceOf(of *pod.Pod, plan *Plan) difference {
 			}
 		}
 	default:
-		for i := range plan.Containers {
-			c := &plan.Containers[i]
+		for i := range p.Containers {
+			c := &p.Containers[i]
 			add(c.Original.CPU.Request, c.Current.CPU.Request, c.Original.Memory.Request, c.Current.Memory.Request)
 		}
 	}

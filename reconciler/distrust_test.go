@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -48,11 +50,11 @@ func (s *apiServer) applyAs(t *testing.T, p *corev1.Pod, manager string, object 
 // distrusts tries what a record of field managers may make one believe.
 func (s *apiServer) distrusts(t *testing.T) {
 	t.Run("who applies a pod as it is does not become its author", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, burstable), "slow")
+		p := s.carryOut(t, s.pod(t, podtest.Burstable), "slow")
 		for range 3 {
 			p = s.applyPod(t, p)
-			if plan := s.planAs(t, p, "slow"); plan.pending() {
-				t.Errorf("%v because of %v: %s", plan.Decision, plan.Reasons, plan.describe())
+			if planned := s.planAs(t, p, "slow"); planned.Pending() {
+				t.Errorf("%v because of %v: %s", planned.Decision, planned.Reasons, planned.Describe())
 			}
 		}
 		s.do(t, s.planAs(t, p, "n4"))
@@ -65,18 +67,18 @@ func (s *apiServer) distrusts(t *testing.T) {
 			keys := []string{"original-cpu.app", "1", "original-memory.app", "1Gi"}
 			var p *corev1.Pod
 			if stamped {
-				p = s.pod(t, amounts{"1", "", "1Gi", ""}, annotated(keys...))
+				p = s.pod(t, podtest.Amounts{"1", "", "1Gi", ""}, podtest.Annotated(keys...))
 			} else {
-				p = s.annotateAs(t, s.pod(t, amounts{"1", "", "1Gi", ""}), "published", keys...)
+				p = s.annotateAs(t, s.pod(t, podtest.Amounts{"1", "", "1Gi", ""}), "published", keys...)
 			}
-			p = s.resizeAs(t, p, "published", amounts{"800m", "", "512Mi", ""})
+			p = s.resizeAs(t, p, "published", podtest.Amounts{"800m", "", "512Mi", ""})
 			p = s.annotateAs(t, p, "published", "applied-instance-type", "big-2", "applied-at", "2026-11-21T01:02:02Z")
-			plan := s.planAs(t, p, "big") // cpu: 500m; memory: as it is.
-			s.do(t, plan)
+			planned := s.planAs(t, p, "big") // cpu: 500m; memory: as it is.
+			s.do(t, planned)
 			p = s.get(t, p)
 			next := s.planAs(t, p, "n2d")
-			if got := next.Containers[0].Desired.Memory.Request; got != gi {
-				t.Errorf("stamped %v: on the baseline: %v %v: %s", stamped, next.Decision, next.Reasons, next.describe())
+			if got := next.Containers[0].Desired.Memory.Request; got != podtest.GiB {
+				t.Errorf("stamped %v: on the baseline: %v %v: %s", stamped, next.Decision, next.Reasons, next.Describe())
 			}
 			if restored := s.planAs(t, p, "big", restoring); !cleans(restored) {
 				t.Errorf("stamped %v: restore: %v %v", stamped, restored.Decision, restored.Reasons)
@@ -84,40 +86,40 @@ func (s *apiServer) distrusts(t *testing.T) {
 		}
 	})
 	t.Run("who agrees with a restored size has not set it", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		s.do(t, s.planAs(t, p, "n4", restoring))
 		p = s.apply(t, s.get(t, p), "1")
-		if plan := s.planAs(t, p, "n4"); plan.Decision != Resize {
-			t.Errorf("%v %v", plan.Decision, plan.Reasons)
+		if planned := s.planAs(t, p, "n4"); planned.Decision != plan.Resize {
+			t.Errorf("%v %v", planned.Decision, planned.Reasons)
 		}
 	})
 	t.Run("a pod that was restored after they gave it back is sized again", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.set(t, p, "app", "requests", "cpu", "1")
 		p = s.set(t, p, "app", "limits", "cpu", "2")
-		plan := s.planAs(t, p, "n4", restoring)
-		s.do(t, plan)
+		planned := s.planAs(t, p, "n4", restoring)
+		s.do(t, planned)
 		p = s.get(t, p)
-		if next := s.planAs(t, p, "n4"); next.Decision != Resize {
-			t.Errorf("restored: %v %v; resumed: %v %v", plan.Reasons, p.Annotations, next.Decision, next.Reasons)
+		if next := s.planAs(t, p, "n4"); next.Decision != plan.Resize {
+			t.Errorf("restored: %v %v; resumed: %v %v", planned.Reasons, p.Annotations, next.Decision, next.Reasons)
 		}
 	})
 	t.Run("a record that was reset, and given to whom nobody knows, proves nothing", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.JSONPatchType, []byte(`[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`), metav1.PatchOptions{FieldManager: "cleaner"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p = s.applyAs(t, p, "labeller", map[string]any{"metadata": map[string]any{"labels": map[string]string{"a": "b"}}})
-		if plan := s.planAs(t, p, "slow"); plan.Containers[0].Desired.CPU != plan.Containers[0].Current.CPU {
-			t.Errorf("%v because of %v: %s", plan.Decision, plan.Reasons, plan.describe())
+		if planned := s.planAs(t, p, "slow"); planned.Containers[0].Desired.CPU != planned.Containers[0].Current.CPU {
+			t.Errorf("%v because of %v: %s", planned.Decision, planned.Reasons, planned.Describe())
 		}
-		if plan := s.planAs(t, p, "n4", restoring); plan.Decision != Skip || plan.Reasons[0].Code != contract.InvalidAnnotation {
-			t.Errorf("restored: %v because of %v", plan.Decision, plan.Reasons)
+		if planned := s.planAs(t, p, "n4", restoring); planned.Decision != plan.Skip || planned.Reasons[0].Code != contract.InvalidAnnotation {
+			t.Errorf("restored: %v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
 	t.Run("a limit that a LimitRange adds to a resize is not the author's", func(t *testing.T) {
-		p := s.pod(t, amounts{"1", "", "1Gi", ""})
+		p := s.pod(t, podtest.Amounts{"1", "", "1Gi", ""})
 		_, err := s.client.CoreV1().LimitRanges(p.Namespace).Create(t.Context(), &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "late"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
 			Type: corev1.LimitTypeContainer, Default: corev1.ResourceList{"cpu": resource.MustParse("4")},
 		}}}}, metav1.CreateOptions{})
@@ -132,8 +134,8 @@ func (s *apiServer) distrusts(t *testing.T) {
 			p = q
 			return nil
 		})
-		plan := s.planAs(t, p, "n4")
-		c := &plan.Containers[0]
+		planned := s.planAs(t, p, "n4")
+		c := &planned.Containers[0]
 		if c.Original.CPU.Limit != 0 {
 			t.Errorf("the LimitRange's limit is taken for the author's: %d", c.Original.CPU.Limit)
 		}
@@ -147,9 +149,9 @@ func (s *apiServer) distrusts(t *testing.T) {
 func (s *apiServer) carryOutTry(t *testing.T, p *corev1.Pod) *corev1.Pod {
 	p = s.get(t, p)
 	for _, nodeType := range []string{"n4", "big", "n4"} {
-		plan := s.planAs(t, p, nodeType)
-		if plan.pending() {
-			if _, err := s.actuator.carryOut(t.Context(), plan); err != nil {
+		planned := s.planAs(t, p, nodeType)
+		if planned.Pending() {
+			if _, err := s.actuator.CarryOut(t.Context(), planned); err != nil {
 				return nil
 			}
 		}

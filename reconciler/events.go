@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // Events tells people, by events on the objects concerned. Sending them never
@@ -132,7 +133,7 @@ func (e *Events) ConfigRejected(cm *corev1.ConfigMap, err error) {
 }
 
 // pod says something on a pod, as loud as its reason is.
-func (e *Events) pod(pod types.NamespacedName, uid types.UID, said Reason) {
+func (e *Events) pod(pod types.NamespacedName, uid types.UID, said plan.Reason) {
 	if e.recorder == nil {
 		return
 	}

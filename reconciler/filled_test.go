@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // filled returns a reconciler that does not run and knows these pods and nodes, with
@@ -80,7 +81,7 @@ func named(namespace, name, node string) func(*corev1.Pod) {
 
 // nodeNamed is a node of a type with room for so much.
 func nodeNamed(name, nodeType, cpu string) *corev1.Node {
-	n := node(nodeType)
+	n := podtest.Node(nodeType)
 	n.Name = name
 	n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("64Gi")}
 	return n

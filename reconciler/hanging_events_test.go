@@ -18,6 +18,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -51,7 +53,7 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 	}}))
 	r, err := New(Config{
 		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: noHolds{},
-		Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
 		Events:  events, Metrics: prometheus.NewRegistry(), Workers: 1,
 	})
 	if err != nil {
@@ -60,7 +62,7 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 	// The recorder keeps a thousand.
 	const flood = 3000
 	for i := range flood {
-		events.pod(types.NamespacedName{Namespace: "default", Name: "flood"}, "", Reason{contract.ResizeFailed, fmt.Sprint(i)})
+		events.pod(types.NamespacedName{Namespace: "default", Name: "flood"}, "", plan.Reason{Code: contract.ResizeFailed, Message: fmt.Sprint(i)})
 	}
 	localcluster.Eventually(t, "events to hang", func() error {
 		if hanging.Load() == 0 {
@@ -77,7 +79,7 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 	ns := s.namespace(t)
 	var pods []*corev1.Pod
 	for i := range 5 {
-		pods = append(pods, s.podIn(t, ns, guaranteed, func(p *corev1.Pod) {
+		pods = append(pods, s.podIn(t, ns, podtest.Guaranteed, func(p *corev1.Pod) {
 			p.Name = fmt.Sprintf("pod-%d", i)
 			p.Spec.NodeName = n.Name
 			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}}

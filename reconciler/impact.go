@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // Impact is what another table would mean for the pods that run now.
@@ -18,7 +19,7 @@ type Impact struct {
 	NodeTypes, Namespaces []ImpactGroup
 	// Vetoed are the plans of pods that would get other sizes if nothing spoke
 	// against it, also of those that get some of them, by namespace and name.
-	Vetoed []*Plan
+	Vetoed []*plan.Plan
 }
 
 // ImpactGroup sums up pods.
@@ -55,7 +56,7 @@ func (r *Reconciler) Impact(ctx context.Context, table *ratios.Table) (*Impact, 
 			s := r.snapshot(k, before)
 			// What a node is at passes by itself, and is there for most pods
 			// right after a change.
-			s.settled = true
+			s.Settled = true
 			planned := r.Planner.Plan(s)
 			s.Table = table
 			sums.add(planned, r.wouldBe(s))
@@ -67,25 +68,25 @@ func (r *Reconciler) Impact(ctx context.Context, table *ratios.Table) (*Impact, 
 // wouldBe plans a pod. Of one that is left alone for as long as something else
 // lasts, the plan tells whether it would get other sizes then. The snapshot is
 // not for use after it.
-func (r *Reconciler) wouldBe(s *Snapshot) *Plan {
-	plan := r.Planner.Plan(s)
-	if plan.Decision != Skip {
-		return plan
+func (r *Reconciler) wouldBe(s *plan.Snapshot) *plan.Plan {
+	p := r.Planner.Plan(s)
+	if p.Decision != plan.Skip {
+		return p
 	}
-	switch plan.Reasons[0].Code {
+	switch p.Reasons[0].Code {
 	case contract.Paused, contract.ActiveVPA:
 		s.Paused, s.VPA = "", ""
 		without := r.Planner.Plan(s)
-		plan.vetoed = without.Decision == Resize || without.vetoed
+		p.Vetoed = without.Decision == plan.Resize || without.Vetoed
 	}
-	return plan
+	return p
 }
 
 // impactSums adds up an Impact.
 type impactSums struct {
 	total                 ImpactGroup
 	nodeTypes, namespaces map[string]*ImpactGroup
-	vetoed                []*Plan
+	vetoed                []*plan.Plan
 }
 
 func newImpactSums() *impactSums {
@@ -94,12 +95,12 @@ func newImpactSums() *impactSums {
 
 // add takes the plans of a pod into account, with the table in force and with the
 // other one.
-func (s *impactSums) add(before, after *Plan) {
-	if after.vetoed {
+func (s *impactSums) add(before, after *plan.Plan) {
+	if after.Vetoed {
 		s.vetoed = append(s.vetoed, after)
 		s.each(after, func(g *ImpactGroup) { g.Vetoed++ })
 	}
-	if after.Decision != Skip && !sameSizes(before, after) {
+	if after.Decision != plan.Skip && !sameSizes(before, after) {
 		cpu, memory := desiredRequests(after)
 		cpuBefore, memoryBefore := desiredRequests(before)
 		s.each(after, func(g *ImpactGroup) {
@@ -111,10 +112,10 @@ func (s *impactSums) add(before, after *Plan) {
 }
 
 // each calls do for the groups that the pod of the plan belongs to.
-func (s *impactSums) each(plan *Plan, do func(*ImpactGroup)) {
+func (s *impactSums) each(p *plan.Plan, do func(*ImpactGroup)) {
 	do(&s.total)
-	do(group(s.nodeTypes, plan.NodeType))
-	do(group(s.namespaces, plan.Pod.Namespace))
+	do(group(s.nodeTypes, p.NodeType))
+	do(group(s.namespaces, p.Pod.Namespace))
 }
 
 func group(groups map[string]*ImpactGroup, name string) *ImpactGroup {
@@ -127,7 +128,7 @@ func group(groups map[string]*ImpactGroup, name string) *ImpactGroup {
 }
 
 func (s *impactSums) impact() *Impact {
-	slices.SortFunc(s.vetoed, func(a, b *Plan) int {
+	slices.SortFunc(s.vetoed, func(a, b *plan.Plan) int {
 		return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name))
 	})
 	return &Impact{Total: s.total, NodeTypes: byName(s.nodeTypes), Namespaces: byName(s.namespaces), Vetoed: s.vetoed}
@@ -142,13 +143,13 @@ func byName(groups map[string]*ImpactGroup) []ImpactGroup {
 }
 
 // sameSizes tells whether two plans of a pod come to the same sizes.
-func sameSizes(a, b *Plan) bool {
-	return slices.EqualFunc(a.Containers, b.Containers, func(a, b ContainerPlan) bool { return a.Desired == b.Desired })
+func sameSizes(a, b *plan.Plan) bool {
+	return slices.EqualFunc(a.Containers, b.Containers, func(a, b plan.ContainerPlan) bool { return a.Desired == b.Desired })
 }
 
 // desiredRequests are the sums of what the containers should request, in
 // millicores and bytes.
-func desiredRequests(p *Plan) (cpu, memory int64) {
+func desiredRequests(p *plan.Plan) (cpu, memory int64) {
 	for i := range p.Containers {
 		cpu += p.Containers[i].Desired.CPU.Request
 		memory += p.Containers[i].Desired.Memory.Request

@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // withN4 is the published example with another ratio of n4.
@@ -27,22 +28,22 @@ func withN4(t testing.TB, cpu float64) *ratios.Table {
 // impactWorld has 12 pods that are asked for on n4 nodes, "full" without room, and
 // some that nothing becomes of.
 func impactWorld(t testing.TB) *Reconciler {
-	one := amounts{"1", "", "1Gi", ""}
+	one := podtest.Amounts{"1", "", "1Gi", ""}
 	always := corev1.ContainerRestartPolicyAlways
 	sidecar := func(p *corev1.Pod) {
-		p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always, Resources: amounts{"200m", "", "", ""}.Requirements()}}
+		p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always, Resources: podtest.Amounts{"200m", "", "", ""}.Requirements()}}
 	}
 	bare := func(p *corev1.Pod) { p.OwnerReferences = nil }
 	r := filled(t, []*corev1.Pod{
-		podWith(one, named("shop", "base", "n2d")),
-		podWith(one, named("shop", "web", "n4"), sidecar),
-		podWith(one, named("bank", "web", "n4")),
-		podWith(one, named("shop", "crowded", "full")),
-		podWith(one, named("shop", "bare", "n4"), bare),
-		podWith(one, named("shop", "skip", "n4"), annotated("skip", "true")),
-		podWith(one, named("held", "paused", "n4")),
-		podWith(one, named("restored", "web", "n4")),
-		podWith(amounts{"20m", "", "", ""}, named("shop", "clamped", "n4")),
+		podtest.Pod(one, named("shop", "base", "n2d")),
+		podtest.Pod(one, named("shop", "web", "n4"), sidecar),
+		podtest.Pod(one, named("bank", "web", "n4")),
+		podtest.Pod(one, named("shop", "crowded", "full")),
+		podtest.Pod(one, named("shop", "bare", "n4"), bare),
+		podtest.Pod(one, named("shop", "skip", "n4"), podtest.Annotated("skip", "true")),
+		podtest.Pod(one, named("held", "paused", "n4")),
+		podtest.Pod(one, named("restored", "web", "n4")),
+		podtest.Pod(podtest.Amounts{"20m", "", "", ""}, named("shop", "clamped", "n4")),
 	}, []*corev1.Node{nodeNamed("n2d", "n2d", "8"), nodeNamed("n4", "n4", "64"), nodeNamed("full", "n4", "1")})
 	r.Planner.Sidecars = true
 	r.Holds = holding{table: hold.NewTable([]hold.Hold{
@@ -94,7 +95,7 @@ func TestImpact(t *testing.T) {
 // TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed has a node without room for
 // more cpu, where memory shrinks.
 func TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed(t *testing.T) {
-	r := filled(t, []*corev1.Pod{podWith(amounts{"1", "", "1Gi", ""}, named("shop", "web", "full"))}, []*corev1.Node{nodeNamed("full", "n4", "1")})
+	r := filled(t, []*corev1.Pod{podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, named("shop", "web", "full"))}, []*corev1.Node{nodeNamed("full", "n4", "1")})
 	layer := published()
 	layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 2}
 	table, err := ratios.Merge([]*ratios.Layer{layer})
@@ -111,11 +112,11 @@ func TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed(t *testing.T) {
 }
 
 func TestAResizeThatANodeIsAtIsTakenForDone(t *testing.T) {
-	sized := amounts{"800m", "800m", "1Gi", "1Gi"}
+	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	r := filled(t, []*corev1.Pod{
-		podWith(sized, named("shop", "busy", "n4"), sizedForN4, asResized, said(corev1.PodResizeInProgress, "", 5, 20)),
-		podWith(sized, named("shop", "waiting", "n4"), sizedForN4, asResized, said(corev1.PodResizePending, "Deferred", 5, 20)),
-		podWith(sized, named("shop", "crowded", "full"), sizedForN4, asResized, said(corev1.PodResizeInProgress, "", 5, 20)),
+		podtest.Pod(sized, named("shop", "busy", "n4"), podtest.SizedForN4, podtest.AsResized, podtest.Said(corev1.PodResizeInProgress, "", 5, 20)),
+		podtest.Pod(sized, named("shop", "waiting", "n4"), podtest.SizedForN4, podtest.AsResized, podtest.Said(corev1.PodResizePending, "Deferred", 5, 20)),
+		podtest.Pod(sized, named("shop", "crowded", "full"), podtest.SizedForN4, podtest.AsResized, podtest.Said(corev1.PodResizeInProgress, "", 5, 20)),
 	}, []*corev1.Node{nodeNamed("n4", "n4", "64"), nodeNamed("full", "n4", "1")})
 	got, err := r.Impact(t.Context(), withN4(t, 0.5))
 	do(t, err)
@@ -148,7 +149,7 @@ func BenchmarkImpact(b *testing.B) {
 		allNodes = append(allNodes, nodeNamed(fmt.Sprint("node-", i), [...]string{"n2d", "n4"}[i%2], "32"))
 	}
 	for i := range pods {
-		allPods = append(allPods, podWith(amounts{"500m", "1", "1Gi", "1Gi"}, named(fmt.Sprint("team-", i%200), fmt.Sprint("pod-", i), allNodes[i%nodes].Name)))
+		allPods = append(allPods, podtest.Pod(podtest.Amounts{"500m", "1", "1Gi", "1Gi"}, named(fmt.Sprint("team-", i%200), fmt.Sprint("pod-", i), allNodes[i%nodes].Name)))
 	}
 	r, table := filled(b, allPods, allNodes), withN4(b, 1.3)
 	b.ReportAllocs()

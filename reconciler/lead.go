@@ -5,7 +5,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // Every replica watches the cluster and plans, so that all of them know how pods
@@ -32,35 +34,26 @@ func (r *Reconciler) leaderChanged() {
 	r.enqueueAll(r.pods.Pods(metav1.NamespaceAll).List())
 }
 
-// stoppedError tells that a plan must not be carried out any more. Nothing has
-// failed.
-type stoppedError struct{ because string }
-
-func (e *stoppedError) Error() string { return "stopped before a write: " + e.because }
-
-// permit returns a *stoppedError unless a write of the plan may begin now: this
+// permit returns a *StoppedError unless a write of the plan may begin now: this
 // process leads, and the holds in force still ask for what the plan does.
-func (r *Reconciler) permit(plan *Plan) error {
+func (r *Reconciler) permit(p *plan.Plan) error {
 	if !r.Leads() {
-		return &stoppedError{"another replica may lead"}
+		return &actuate.StoppedError{Because: "another replica may lead"}
 	}
 	holds, err := r.Holds.Ready()
 	if err != nil {
-		return &stoppedError{"holds are not known"}
+		return &actuate.StoppedError{Because: "holds are not known"}
 	}
 	var asked hold.Kind
-	if plan.kind == restore {
+	if p.Kind == plan.Restore {
 		asked = hold.Restore
 	}
-	h, _ := holds.Of(plan.Pod.Namespace, plan.Pod.Name, plan.UID, plan.workloads...)
+	h, _ := holds.Of(p.Pod.Namespace, p.Pod.Name, p.UID, p.Workloads...)
 	switch h.Kind {
 	case asked:
 		return nil
 	case "":
-		return &stoppedError{"its restore has ended"}
+		return &actuate.StoppedError{Because: "its restore has ended"}
 	}
-	return &stoppedError{fmt.Sprintf("there is a %s of %s", h.Kind, h.Scope)}
+	return &actuate.StoppedError{Because: fmt.Sprintf("there is a %s of %s", h.Kind, h.Scope)}
 }
-
-// always permits what writes nothing.
-func always(*Plan) error { return nil }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // ledger remembers of every pod what was decided and done last, so that nothing
@@ -28,14 +29,14 @@ type ledger struct {
 
 // verdict is what was decided of a pod, and the first reason.
 type verdict struct {
-	decision Decision
+	decision plan.Decision
 	reason   contract.Reason
 }
 
 // entry is what is remembered of one pod.
 type entry struct {
 	uid      types.UID
-	decision Decision
+	decision plan.Decision
 	reason   contract.Reason
 	// node is where the pod runs, in what it was planned with.
 	node string
@@ -47,7 +48,7 @@ type entry struct {
 	needed time.Time
 	// told is what was said of the pod last, of a skip, a failure or the
 	// node's progress.
-	told Reason
+	told plan.Reason
 	// wrote is the resource version of our last write, and wroteAt its time.
 	// Until the cache shows it, the cache shows less than we know.
 	wrote   string
@@ -70,7 +71,7 @@ type trouble struct {
 	undone, failed backOff
 	// refused is what the node refused last and refusedAt when, and refusals are the
 	// pauses before it is asked for anything else.
-	refused   *Refusal
+	refused   *plan.Refusal
 	refusedAt time.Time
 	refusals  backOff
 }
@@ -155,12 +156,12 @@ func (l *ledger) count(pod types.NamespacedName, e *entry, by int) {
 		delete(l.counts, decided)
 	}
 	key := waitingFor{reason: e.reason}
-	switch waits(e.reason) {
-	case nowhere:
+	switch plan.Waits(e.reason) {
+	case plan.Nowhere:
 		return
-	case inNamespace:
+	case plan.InNamespace:
 		key.place = pod.Namespace
-	case onNode:
+	case plan.OnNode:
 		key.place = e.node
 	}
 	pods := l.waiting[key]
@@ -186,32 +187,32 @@ type waitingFor struct {
 
 // planned takes note of a plan, of what it was made with, of what the pod requests
 // less or more than its author asked for, and since when it waited to be planned.
-func (l *ledger) planned(plan *Plan, in rules, differs difference, queued time.Time) {
+func (l *ledger) planned(p *plan.Plan, in rules, differs difference, queued time.Time) {
 	reason := contract.Reason("")
-	if plan.Decision != Resize || plan.kind != sizes {
-		reason = plan.Reasons[0].Code
+	if p.Decision != plan.Resize || p.Kind != plan.Sizes {
+		reason = p.Reasons[0].Code
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.of(plan.Pod, plan.UID)
+	e := l.of(p.Pod, p.UID)
 	e.in = in
 	l.total.replace(e.differs, differs)
 	e.differs = differs
-	switch first := plan.Decision == Resize && plan.kind == sizes && plan.first(); {
+	switch first := p.Decision == plan.Resize && p.Kind == plan.Sizes && p.First(); {
 	case !first:
 		e.needed = time.Time{}
 	case e.needed.IsZero():
 		e.needed = queued
 	}
-	if e.decision == plan.Decision && e.reason == reason && e.node == plan.Node {
+	if e.decision == p.Decision && e.reason == reason && e.node == p.Node {
 		return
 	}
 	if e.reason != reason || reason == "" {
-		e.told = Reason{} // What is said from here on is news.
+		e.told = plan.Reason{} // What is said from here on is news.
 	}
-	l.count(plan.Pod, e, -1)
-	e.decision, e.reason, e.node = plan.Decision, reason, plan.Node
-	l.count(plan.Pod, e, 1)
+	l.count(p.Pod, e, -1)
+	e.decision, e.reason, e.node = p.Decision, reason, p.Node
+	l.count(p.Pod, e, 1)
 }
 
 // plannedWith returns what the last plan of the pod was made with; false if there
@@ -261,7 +262,7 @@ func (l *ledger) awaits(pod types.NamespacedName) bool {
 
 // news takes note of what is said of a pod, and tells whether it was not what
 // was said last.
-func (l *ledger) news(pod types.NamespacedName, uid types.UID, said Reason) bool {
+func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(pod, uid)
@@ -301,22 +302,22 @@ func (l *ledger) stale(pod types.NamespacedName, uid types.UID, resourceVersion 
 
 // succeeded takes note that a plan was carried out. Where it is the same plan as
 // the last time, somebody undid it: it must not be fought over at full speed.
-func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
+func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.of(plan.Pod, plan.UID)
+	e := l.of(p.Pod, p.UID)
 	e.wrote, e.wroteAt = resourceVersion, now
 	if e.trouble != nil {
 		e.trouble.failed = backOff{}
 	}
-	if !e.needed.IsZero() && plan.partial == "" {
+	if !e.needed.IsZero() && p.Partial == "" {
 		l.metrics.settling.Observe(now.Sub(e.needed).Seconds())
 		e.needed = time.Time{}
 	}
-	if plan.Decision == Resize {
-		e.resizedAt, e.accepted = now, plan.kind == sizes
+	if p.Decision == plan.Resize {
+		e.resizedAt, e.accepted = now, p.Kind == plan.Sizes
 	}
-	if signature := plan.signature(); e.done == signature {
+	if signature := p.Signature(); e.done == signature {
 		e.has().undone.longer(now, firstPause, longPause)
 	} else {
 		e.done = signature
@@ -324,8 +325,8 @@ func (l *ledger) succeeded(plan *Plan, resourceVersion string, now time.Time) {
 			e.trouble.undone = backOff{}
 		}
 	}
-	if plan.kind == putBack {
-		e.refuse(plan, now)
+	if p.Kind == plan.PutBack {
+		e.refuse(p, now)
 	}
 }
 
@@ -349,23 +350,23 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 // attempted takes note that a plan could not be carried out, and returns how
 // long to let the pod be: asked is how long the API server wants, 0 if it does
 // not say.
-func (l *ledger) attempted(plan *Plan, asked time.Duration, now time.Time) time.Duration {
+func (l *ledger) attempted(p *plan.Plan, asked time.Duration, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.of(plan.Pod, plan.UID)
+	e := l.of(p.Pod, p.UID)
 	failed := &e.has().failed
-	failed.of(plan.signature())
+	failed.of(p.Signature())
 	failed.longer(now, max(asked, firstPause), max(asked, longPause))
 	return failed.left(now)
 }
 
 // pause returns how long a pod is still to be let be. Another plan than the one
 // that was tried is a new case.
-func (l *ledger) pause(plan *Plan, now time.Time) time.Duration {
+func (l *ledger) pause(p *plan.Plan, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.of(plan.Pod, plan.UID)
-	signature, pause := plan.signature(), time.Duration(0)
+	e := l.of(p.Pod, p.UID)
+	signature, pause := p.Signature(), time.Duration(0)
 	if failed := &e.had().failed; failed.what == signature {
 		pause = failed.left(now)
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -51,11 +52,11 @@ func TestPodsAreFoundByTheirController(t *testing.T) {
 		return func(p *corev1.Pod) { p.OwnerReferences = by }
 	}
 	r := filled(t, []*corev1.Pod{
-		podWith(guaranteed, named("shop", "a", "n4-0"), owned(owner("other", false), owner("web", true))),
-		podWith(guaranteed, named("shop", "b", "n4-0"), owned(owner("web", true))),
-		podWith(guaranteed, named("shop", "c", "n4-0"), owned(owner("web", false))),
-		podWith(guaranteed, named("shop", "d", "n4-0"), owned(owner("other", true))),
-		podWith(guaranteed, named("shop", "e", "n4-0"), owned()),
+		podtest.Pod(podtest.Guaranteed, named("shop", "a", "n4-0"), owned(owner("other", false), owner("web", true))),
+		podtest.Pod(podtest.Guaranteed, named("shop", "b", "n4-0"), owned(owner("web", true))),
+		podtest.Pod(podtest.Guaranteed, named("shop", "c", "n4-0"), owned(owner("web", false))),
+		podtest.Pod(podtest.Guaranteed, named("shop", "d", "n4-0"), owned(owner("other", true))),
+		podtest.Pod(podtest.Guaranteed, named("shop", "e", "n4-0"), owned()),
 	}, nil)
 	for uid, want := range map[types.UID]string{"web": "a b", "other": "d", "another": "", "eb": "", "none": "", "": ""} {
 		var names []string
@@ -78,7 +79,7 @@ func TestQuestionsAboutManyPodsTakeFewAllocations(t *testing.T) {
 	const pods = 200
 	all := make([]*corev1.Pod, pods)
 	for i := range all {
-		all[i] = podWith(guaranteed, named("shop", fmt.Sprintf("web-%03d", i), "n4-0"), sizedForN4)
+		all[i] = podtest.Pod(podtest.Guaranteed, named("shop", fmt.Sprintf("web-%03d", i), "n4-0"), podtest.SizedForN4)
 	}
 	r := filled(t, all, nil)
 	for name, ask := range map[string]func() error{
@@ -117,7 +118,7 @@ func TestTheSelectedArePlannedAsTheyWereAtTheCall(t *testing.T) {
 	r := shop(t)
 	total, plans, err := r.PreviewAll(t.Context(), Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, PreviewOptions{})
 	do(t, err)
-	gone, changed := r.pods.Pods("shop").Get("web-1-x"), podWith(amounts{"3", "", "1Gi", ""}, named("shop", "web-1-y", "b"))
+	gone, changed := r.pods.Pods("shop").Get("web-1-x"), podtest.Pod(podtest.Amounts{"3", "", "1Gi", ""}, named("shop", "web-1-y", "b"))
 	do(t, r.podIndex.Delete(gone))
 	do(t, r.podIndex.Update(pod.From(changed)))
 	var got []string

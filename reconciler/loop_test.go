@@ -16,6 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -29,7 +31,7 @@ func (s *apiServer) loop(t *testing.T) {
 	events := NewEvents(s.client)
 	r, err := New(Config{
 		Client: s.client, Dynamic: s.dynamic, Writer: s.client, Asker: s.client, Ratios: store, Holds: noHolds{},
-		Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
 		Events:  events, Metrics: prometheus.NewRegistry(), Workers: 4,
 	})
 	if err != nil {
@@ -41,7 +43,7 @@ func (s *apiServer) loop(t *testing.T) {
 	go func() { done <- r.Run(ctx) }()
 
 	controller := true
-	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+	p := s.pod(t, podtest.Guaranteed, func(p *corev1.Pod) {
 		p.Spec.NodeName = n.Name
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}}
 	})
@@ -73,7 +75,7 @@ func (s *apiServer) loop(t *testing.T) {
 	// Somebody else resizes it: it is put back, and each time that is said.
 	for times := range 2 {
 		theirs := p.DeepCopy()
-		theirs.Spec.Containers[0].Resources = amounts{"900m", "900m", "1Gi", "1Gi"}.Requirements()
+		theirs.Spec.Containers[0].Resources = podtest.Amounts{"900m", "900m", "1Gi", "1Gi"}.Requirements()
 		if _, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, theirs, metav1.UpdateOptions{FieldManager: "they"}); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +91,7 @@ func (s *apiServer) loop(t *testing.T) {
 		t.Fatal(err)
 	}
 	said(contract.InvalidAnnotation, 1)
-	check(t, s.get(t, p), amounts{"800m", "800m", "1Gi", "1Gi"})
+	check(t, s.get(t, p), podtest.Amounts{"800m", "800m", "1Gi", "1Gi"})
 	if _, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType,
 		withAnnotationsPatch(t, applied("n4")), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
@@ -131,7 +133,7 @@ func (s *apiServer) loop(t *testing.T) {
 func withAnnotationsPatch(t *testing.T, pairs []string) []byte {
 	t.Helper()
 	p := &corev1.Pod{}
-	annotated(pairs...)(p)
+	podtest.Annotated(pairs...)(p)
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": p.Annotations}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,13 +1,7 @@
 package reconciler
 
 import (
-	"errors"
-	"net/http"
-	"strconv"
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
@@ -16,26 +10,11 @@ import (
 // asked for has collectors of its own.
 type metrics struct {
 	outcomes *prometheus.CounterVec
-	resizes  *prometheus.CounterVec
-	writes   *prometheus.CounterVec
 	pods     *prometheus.GaugeVec
-	// resized is the one of resizes that is counted most, writing has what
-	// writes take by step: to find them by their labels each time would cost.
-	resized prometheus.Counter
-	writing map[Step]prometheus.Observer
 	// What follows is in seconds: how long nodes take, how long pods wait for a
 	// worker, what a plan takes, and until a new pod has its size.
 	actuation, waiting, planning, settling prometheus.Histogram
 }
-
-// result is what became of a resize.
-type result string
-
-const (
-	resultResized result = "resized"
-	resultRefused result = "refused"
-	resultFailed  result = "failed"
-)
 
 // newMetrics registers them.
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -44,14 +23,6 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "workload_resizer_outcomes_total",
 			Help: "Pods dealt with, by the reason that says what came of it.",
 		}, []string{"reason"}),
-		resizes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "workload_resizer_resizes_total",
-			Help: "Resizes by result: resized (the API server took the sizes), refused (it never will as things are, for this reason) or failed (a write of the resize or of its record came to nothing, and is tried again); each try counts, and conflicts do not.",
-		}, []string{"result", "reason"}),
-		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "workload_resizer_api_writes_total",
-			Help: "Writes to pods, by step (originals, resize, applied, record, infeasible, putBack, restore, clean, preview) and HTTP status code (0 if there was no answer).",
-		}, []string{"step", "code"}),
 		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "workload_resizer_pods",
 			Help: "Pods known now, by decision (resize, aligned, skip) and the first reason for it (empty for resize).",
@@ -77,18 +48,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}),
 	}
-	writing := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "workload_resizer_api_write_seconds",
-		Help:    "How long the API server takes for a write to a pod, by step; waiting for --kube-api-qps is not in it.",
-		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-	}, []string{"step"})
-	m.writing = make(map[Step]prometheus.Observer, len(Steps))
-	for _, s := range Steps {
-		m.writing[s] = writing.WithLabelValues(string(s))
-	}
-	m.resized = m.resizes.WithLabelValues(string(resultResized), "")
-	m.resizes.WithLabelValues(string(resultFailed), string(contract.ResizeFailed)) // There from the start, so that the first one is a rise.
-	registry.MustRegister(m.outcomes, m.resizes, m.writes, m.pods, m.actuation, m.waiting, m.planning, m.settling, writing)
+	registry.MustRegister(m.outcomes, m.pods, m.actuation, m.waiting, m.planning, m.settling)
 	return m
 }
 
@@ -112,26 +72,4 @@ func (r *Reconciler) exposeState(registry prometheus.Registerer) {
 
 func (m *metrics) outcome(reason contract.Reason) {
 	m.outcomes.WithLabelValues(string(reason)).Inc()
-}
-
-// resize counts a resize that was refused or failed.
-func (m *metrics) resize(came result, reason contract.Reason) {
-	m.resizes.WithLabelValues(string(came), string(reason)).Inc()
-}
-
-func (m *metrics) write(s Step, took time.Duration, err error) {
-	m.writes.WithLabelValues(string(s), strconv.Itoa(statusCode(err))).Inc()
-	m.writing[s].Observe(took.Seconds())
-}
-
-// statusCode is the HTTP status code of an answer; 0 if there was none.
-func statusCode(err error) int {
-	if err == nil {
-		return http.StatusOK
-	}
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		return int(status.Status().Code)
-	}
-	return 0
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -28,7 +30,7 @@ func (s *apiServer) models(t *testing.T) {
 	events := NewEvents(s.client)
 	r, err := New(Config{
 		Client: s.client, Dynamic: s.dynamic, Writer: s.client, Asker: s.client, Ratios: store, Holds: noHolds{},
-		Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
 		Events:  events, Metrics: prometheus.NewRegistry(), Workers: 1,
 	})
 	if err != nil {
@@ -40,7 +42,7 @@ func (s *apiServer) models(t *testing.T) {
 	go func() { done <- r.Run(ctx) }()
 
 	controller := true
-	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+	p := s.pod(t, podtest.Guaranteed, func(p *corev1.Pod) {
 		p.Spec.NodeName = n.Name
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}}
 	})

@@ -6,6 +6,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // BenchmarkVisit is what being ready to trace costs a pod for which there is nothing
@@ -35,8 +36,8 @@ func BenchmarkVisit(b *testing.B) {
 // BenchmarkNotes is what metrics add to each plan.
 func BenchmarkNotes(b *testing.B) {
 	r, clock := idle(b, "https://127.0.0.1:1")
-	of := pod.From(podWith(amounts{"800m", "", "1Gi", ""}))
-	plan := planFor(b, amounts{"1", "", "1Gi", ""})
+	of := pod.From(podtest.Pod(podtest.Amounts{"800m", "", "1Gi", ""}))
+	plan := planFor(b, podtest.Amounts{"1", "", "1Gi", ""})
 	now := clock.Now()
 	r.ledger.planned(plan, rules{}, differenceOf(of, plan), now)
 	b.ReportAllocs()

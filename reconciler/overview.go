@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // Status is how the reconciler does now.
@@ -19,7 +20,7 @@ type Status struct {
 
 // PodCount counts pods that were decided the same way.
 type PodCount struct {
-	Decision Decision
+	Decision plan.Decision
 	// Reason is the first one; empty for pods that are to be resized.
 	Reason contract.Reason
 	Pods   int

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 )
@@ -106,10 +107,10 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		return
 	}
 	switch {
-	case err == nil, is[*unrecordedError](err):
+	case err == nil, is[*actuate.UnrecordedError](err):
 		delete(p.byPod, pod)
 		p.moves[pod]++
-	case is[*stoppedError](err), outdated(err):
+	case is[*actuate.StoppedError](err), actuate.Outdated(err):
 		p.giveBack(t)
 		t.missed()
 	case inTrouble(err):
@@ -253,8 +254,8 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 // inTrouble tells the errors that speak of the API server, whatever pod it is asked
 // about. A webhook that cannot be called need not be asked about every pod.
 func inTrouble(err error) bool {
-	code := statusCode(err)
-	return code == 0 || code == http.StatusTooManyRequests || is[*busyError](err) ||
+	code := actuate.StatusCode(err)
+	return code == 0 || code == http.StatusTooManyRequests || is[*actuate.BusyError](err) ||
 		code >= http.StatusInternalServerError && !strings.Contains(err.Error(), "failed calling webhook")
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 )
@@ -11,7 +12,7 @@ import (
 // BenchmarkPacer is the turn of one pod among 150,000 that wait.
 func BenchmarkPacer(b *testing.B) {
 	const waiting = 150_000
-	clock := testingclock.NewFakeClock(start)
+	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(20, 16, clock)
 	pods := make([]types.NamespacedName, waiting)
 	for i := range pods {

@@ -18,6 +18,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -43,7 +45,7 @@ func TestPodsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
 		}
 		namespaces[name] = s.namespace(t)
 		for i := range each {
-			s.podIn(t, namespaces[name], amounts{"100m", "", "64Mi", ""}, func(p *corev1.Pod) {
+			s.podIn(t, namespaces[name], podtest.Amounts{"100m", "", "64Mi", ""}, func(p *corev1.Pod) {
 				controller := true
 				p.Name, p.Spec.NodeName = fmt.Sprintf("pod-%d", i), n.Name
 				p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: &controller}}
@@ -71,7 +73,7 @@ func TestPodsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
 	store := ratios.NewStore(source)
 	r, err := New(Config{
 		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: noHolds{},
-		Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
 		Events:  NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4, RealignRate: rate,
 	})
 	if err != nil {

@@ -3,6 +3,8 @@ package reconciler
 import (
 	"testing"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 const (
@@ -148,7 +150,7 @@ func TestPodsThatFailedAreInTheWayOfNoneOfTheirOwn(t *testing.T) {
 		t.Errorf("they take %v", took)
 	}
 	w.run(10 * time.Minute)
-	if tries, most := w.tries-before, pacedRate*int(w.clock.Since(start.Add(10*time.Minute)).Seconds()); tries > most {
+	if tries, most := w.tries-before, pacedRate*int(w.clock.Since(podtest.Start.Add(10*time.Minute)).Seconds()); tries > most {
 		t.Errorf("those that fail are tried %d times, want at most %d", tries, most)
 	}
 }

@@ -9,13 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 func podNamed(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
 
 func TestThePacerLetsTheMostWrongThroughFirstAtASteadyRate(t *testing.T) {
-	clock := testingclock.NewFakeClock(start)
+	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(2, 4, clock)
 	for pod, wrong := range map[string]float64{"little": 0.1, "most": 0.9, "more": 0.2, "gone": 0.5} {
 		if p.mayGo(podNamed(pod), wrong, false) {
@@ -50,7 +52,7 @@ func TestThePacerLetsTheMostWrongThroughFirstAtASteadyRate(t *testing.T) {
 }
 
 func TestWithoutARateNobodyWaits(t *testing.T) {
-	p := newPacer(0, 1, testingclock.NewFakeClock(start))
+	p := newPacer(0, 1, testingclock.NewFakeClock(podtest.Start))
 	if !p.mayGo(podNamed("a"), 1, false) || p.backlog() != 0 {
 		t.Error("a pod waits")
 	}
@@ -73,19 +75,19 @@ func TestATurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
 			p.take(podNamed("first"))
 			p.release(podNamed("first"))
 		}, 0},
-		{"a hold came meanwhile", used(&stoppedError{"there is a pause"}), 0},
+		{"a hold came meanwhile", used(&actuate.StoppedError{Because: "there is a pause"}), 0},
 		{"it changed meanwhile", used(errConflict), 0},
 		{"it is refused", used(errRefused), 0},
-		{"it is refused for a reason that has a name", used(&refusedError{contract.QuotaExceeded, errRefused}), 0},
+		{"it is refused for a reason that has a name", used(&actuate.RefusedError{Reason: contract.QuotaExceeded, Err: errRefused}), 0},
 		{"a webhook cannot be called", used(apierrors.NewInternalError(errors.New("failed calling webhook \"sizes.example.com\""))), 0},
 		{"but not if the pod was moved", used(nil), time.Second},
-		{"nor if only the record is missing", used(&unrecordedError{errRefused}), time.Second},
-		{"nor if the API server asks to be let be", used(&busyError{errBusy, time.Minute}), time.Second},
+		{"nor if only the record is missing", used(&actuate.UnrecordedError{Err: errRefused}), time.Second},
+		{"nor if the API server asks to be let be", used(&actuate.BusyError{Err: errBusy, Asked: time.Minute}), time.Second},
 		{"nor if it is ill", used(apierrors.NewInternalError(errors.New("etcdserver: request timed out"))), time.Second},
 		{"nor if it gives no answer", used(errors.New("connection refused")), time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			clock := testingclock.NewFakeClock(start)
+			clock := testingclock.NewFakeClock(podtest.Start)
 			p := newPacer(1, 1, clock)
 			p.mayGo(podNamed("first"), 2, false)
 			p.mayGo(podNamed("next"), 1, false)
@@ -102,7 +104,7 @@ func TestATurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
 
 // The queue shows a pod to a worker once more after its turn has come.
 func TestATurnThatComesDuringAVisitIsForTheNextOne(t *testing.T) {
-	clock := testingclock.NewFakeClock(start)
+	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(1, 1, clock)
 	p.take(podNamed("a"))
 	p.mayGo(podNamed("a"), 1, false)
@@ -118,7 +120,7 @@ func TestATurnThatComesDuringAVisitIsForTheNextOne(t *testing.T) {
 }
 
 func TestARestoreIsNotBehindTheSizesThatThePodWasRefused(t *testing.T) {
-	clock := testingclock.NewFakeClock(start)
+	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(1, 1, clock)
 	for _, asks := range []struct {
 		restores bool

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -61,7 +62,7 @@ type pacedPod struct {
 }
 
 func newPacedWorld(t *testing.T) *pacedWorld {
-	clock := testingclock.NewFakeClock(start)
+	clock := testingclock.NewFakeClock(podtest.Start)
 	return &pacedWorld{
 		t: t, pacer: newPacer(pacedRate, pacedWorkers, clock), clock: clock, tokens: pacedBurst,
 		pods: map[types.NamespacedName]*pacedPod{}, again: map[time.Time][]*pacedPod{},
@@ -150,7 +151,7 @@ func (w *pacedWorld) tick() {
 func (w *pacedWorld) answer(p *pacedPod, now time.Time) {
 	var err error
 	if p.answer != nil {
-		err = p.answer(now.Sub(start), p.tries)
+		err = p.answer(now.Sub(podtest.Start), p.tries)
 	}
 	if p.left--; err == nil && p.left > 0 {
 		return
@@ -188,11 +189,11 @@ func haveMoved(pods []*pacedPod) func() bool {
 func (w *pacedWorld) checkRate() {
 	w.t.Helper()
 	for i, at := range w.moved {
-		if allowed := pacedRate * at.Sub(start).Seconds(); float64(i+1) > allowed {
-			w.t.Fatalf("%d pods are moved within %v", i+1, at.Sub(start))
+		if allowed := pacedRate * at.Sub(podtest.Start).Seconds(); float64(i+1) > allowed {
+			w.t.Fatalf("%d pods are moved within %v", i+1, at.Sub(podtest.Start))
 		}
 		if before := i - 2*60*pacedRate - pacedWorkers; before >= 0 && at.Sub(w.moved[before]) <= time.Minute {
-			w.t.Fatalf("%d pods are moved within a minute, up to %v", i-before, at.Sub(start))
+			w.t.Fatalf("%d pods are moved within a minute, up to %v", i-before, at.Sub(podtest.Start))
 		}
 	}
 }

@@ -11,8 +11,11 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
@@ -50,32 +53,32 @@ func TestWhatAWriteMayBeginFor(t *testing.T) {
 	restored := func(s hold.Scope) hold.Hold { return hold.Hold{Kind: hold.Restore, Scope: s} }
 	for _, tc := range []struct {
 		name    string
-		kind    kind
+		kind    plan.Kind
 		holds   []hold.Hold
 		follows following
 		stopped bool
 	}{
-		{"sizes, if nobody says otherwise", sizes, nil, false, false},
-		{"not if another replica may lead", sizes, nil, true, true},
-		{"not for a paused pod", sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "1"})}, false, true},
-		{"not for one of a paused workload", sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Workload: deployment})}, false, true},
-		{"not in a paused namespace", sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop"})}, false, true},
-		{"not in a paused cluster", sizes, []hold.Hold{pause(hold.Scope{})}, false, true},
-		{"but beside a paused pod", sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "2"})}, false, false},
-		{"no sizes for what is to be restored", sizes, []hold.Hold{restored(hold.Scope{})}, false, true},
-		{"nothing is put back while paused", putBack, []hold.Hold{pause(hold.Scope{})}, false, true},
-		{"a restore, while it is asked for", restore, []hold.Hold{restored(hold.Scope{Namespace: "shop", Workload: deployment})}, false, false},
-		{"although there is a pause", restore, []hold.Hold{restored(hold.Scope{}), pause(hold.Scope{Namespace: "shop"})}, false, false},
-		{"not when it has ended", restore, nil, false, true},
-		{"nor if a pause is left of it", restore, []hold.Hold{pause(hold.Scope{})}, false, true},
+		{"sizes, if nobody says otherwise", plan.Sizes, nil, false, false},
+		{"not if another replica may lead", plan.Sizes, nil, true, true},
+		{"not for a paused pod", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "1"})}, false, true},
+		{"not for one of a paused workload", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Workload: deployment})}, false, true},
+		{"not in a paused namespace", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop"})}, false, true},
+		{"not in a paused cluster", plan.Sizes, []hold.Hold{pause(hold.Scope{})}, false, true},
+		{"but beside a paused pod", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "2"})}, false, false},
+		{"no sizes for what is to be restored", plan.Sizes, []hold.Hold{restored(hold.Scope{})}, false, true},
+		{"nothing is put back while paused", plan.PutBack, []hold.Hold{pause(hold.Scope{})}, false, true},
+		{"a restore, while it is asked for", plan.Restore, []hold.Hold{restored(hold.Scope{Namespace: "shop", Workload: deployment})}, false, false},
+		{"although there is a pause", plan.Restore, []hold.Hold{restored(hold.Scope{}), pause(hold.Scope{Namespace: "shop"})}, false, false},
+		{"not when it has ended", plan.Restore, nil, false, true},
+		{"nor if a pause is left of it", plan.Restore, []hold.Hold{pause(hold.Scope{})}, false, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := ruled(t, tc.holds...)
 			r.Leader = tc.follows
-			plan := &Plan{UID: "1", kind: tc.kind}
-			plan.Pod.Namespace, plan.Pod.Name, plan.workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
-			err := r.permit(plan)
-			var stopped *stoppedError
+			p := &plan.Plan{UID: "1", Kind: tc.kind}
+			p.Pod.Namespace, p.Pod.Name, p.Workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
+			err := r.permit(p)
+			var stopped *actuate.StoppedError
 			if (err != nil) != tc.stopped || errors.As(err, &stopped) != tc.stopped {
 				t.Errorf("got %v", err)
 			}
@@ -96,18 +99,18 @@ func (p patient) Wait(context.Context) error {
 
 func TestAPauseThatComesWhileAWriteWaitsForItsTurnStopsIt(t *testing.T) {
 	r := ruled(t)
-	plan := planFor(t, amounts{"1", "", "", ""})
-	r.actuator.limiter = patient{meanwhile: func() {
+	p := planOfSized(t)
+	r.actuator.Limiter = patient{meanwhile: func() {
 		r.Holds = fixedHolds{table: hold.NewTable([]hold.Hold{{Kind: hold.Pause, Scope: hold.Scope{}}})}
 	}}
 	// Its API server refuses connections, which would be another error.
-	_, err := r.actuator.resize(t.Context(), plan, StepResize, "1")
-	var stopped *stoppedError
+	_, err := r.actuator.CarryOut(t.Context(), p)
+	var stopped *actuate.StoppedError
 	if !errors.As(err, &stopped) {
 		t.Fatalf("got %v", err)
 	}
-	r.failed(t.Context(), plan.Pod, plan, err)
-	if left := r.ledger.pause(plan, r.clock.Now()); left != 0 || r.queue.Len() != 1 {
+	r.failed(t.Context(), p.Pod, p, err)
+	if left := r.ledger.pause(p, r.clock.Now()); left != 0 || r.queue.Len() != 1 {
 		t.Errorf("a pause of %v, %d pods queued", left, r.queue.Len())
 	}
 	if said := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(contract.ResizeFailed))); said != 0 {
@@ -117,14 +120,14 @@ func TestAPauseThatComesWhileAWriteWaitsForItsTurnStopsIt(t *testing.T) {
 
 func TestWhatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
 	r := ruled(t)
-	plan := planFor(t, amounts{"1", "", "", ""})
+	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	in, _ := r.rules()
-	r.ledger.planned(plan, in, difference{}, start)
-	said := Reason{contract.ResizeFailed, "no"}
-	r.ledger.news(plan.Pod, plan.UID, said)
-	r.ledger.attempted(plan, 0, r.clock.Now())
+	r.ledger.planned(p, in, difference{}, podtest.Start)
+	said := plan.Reason{Code: contract.ResizeFailed, Message: "no"}
+	r.ledger.news(p.Pod, p.UID, said)
+	r.ledger.attempted(p, 0, r.clock.Now())
 	r.pacer = newPacer(1, 1, r.clock)
-	r.pacer.mayGo(plan.Pod, 1, false)
+	r.pacer.mayGo(p.Pod, 1, false)
 	before := r.Status()
 
 	r.Leader = following(true)
@@ -134,7 +137,7 @@ func TestWhatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
 	}
 	r.Leader = following(false)
 	r.leaderChanged()
-	if r.ledger.pause(plan, r.clock.Now()) != 0 || !r.ledger.news(plan.Pod, plan.UID, said) {
+	if r.ledger.pause(p, r.clock.Now()) != 0 || !r.ledger.news(p.Pod, p.UID, said) {
 		t.Error("what was before counts")
 	}
 }
@@ -142,44 +145,44 @@ func TestWhatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
 // stops: a plan that is stopped before any of its writes leaves a pod from which
 // the next one comes to the same end.
 func (s *apiServer) stops(t *testing.T) {
-	sized := func(t *testing.T) (*corev1.Pod, *Plan) {
-		p := s.pod(t, guaranteed)
+	sized := func(t *testing.T) (*corev1.Pod, *plan.Plan) {
+		p := s.pod(t, podtest.Guaranteed)
 		return p, s.plan(t, p, "n4")
 	}
-	restored := func(t *testing.T) (*corev1.Pod, *Plan) {
-		p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+	restored := func(t *testing.T) (*corev1.Pod, *plan.Plan) {
+		p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 		return p, s.planAs(t, p, "n4", restoring)
 	}
-	again := func(p *corev1.Pod) *Plan { return s.planAs(t, p, "n4") }
+	again := func(p *corev1.Pod) *plan.Plan { return s.planAs(t, p, "n4") }
 	for _, tc := range []struct {
 		name    string
-		begin   func(*testing.T) (*corev1.Pod, *Plan)
+		begin   func(*testing.T) (*corev1.Pod, *plan.Plan)
 		permits int
-		goOn    func(*corev1.Pod) *Plan
-		left    amounts
+		goOn    func(*corev1.Pod) *plan.Plan
+		left    podtest.Amounts
 		leftHas []string
-		want    amounts
+		want    podtest.Amounts
 		has     []string
 	}{
-		{"before the originals", sized, 0, again, guaranteed, nil, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
-		{"before the resize", sized, 1, again, guaranteed, recordedOriginals, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
-		{"before what was applied", sized, 2, again, amounts{"800m", "800m", "1Gi", "1Gi"}, recordedOriginals, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
-		{"before the restore", restored, 0, func(p *corev1.Pod) *Plan { return s.planAs(t, p, "n4", restoring) }, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4"), guaranteed, nil},
-		{"before the annotations go", restored, 1, func(p *corev1.Pod) *Plan { return s.planAs(t, p, "n4", restoring) }, guaranteed, applied("n4"), guaranteed, nil},
-		{"and the restore ends there", restored, 1, again, guaranteed, applied("n4"), amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
+		{"before the originals", sized, 0, again, podtest.Guaranteed, nil, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
+		{"before the resize", sized, 1, again, podtest.Guaranteed, recordedOriginals, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
+		{"before what was applied", sized, 2, again, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, recordedOriginals, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
+		{"before the restore", restored, 0, func(p *corev1.Pod) *plan.Plan { return s.planAs(t, p, "n4", restoring) }, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4"), podtest.Guaranteed, nil},
+		{"before the annotations go", restored, 1, func(p *corev1.Pod) *plan.Plan { return s.planAs(t, p, "n4", restoring) }, podtest.Guaranteed, applied("n4"), podtest.Guaranteed, nil},
+		{"and the restore ends there", restored, 1, again, podtest.Guaranteed, applied("n4"), podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p, plan := tc.begin(t)
+			p, planned := tc.begin(t)
 			a := *s.actuator
 			left := tc.permits
-			a.permit = func(*Plan) error {
+			a.Permit = func(*plan.Plan) error {
 				if left--; left < 0 {
-					return &stoppedError{"test"}
+					return &actuate.StoppedError{Because: "test"}
 				}
 				return nil
 			}
-			_, err := a.carryOut(t.Context(), plan)
-			var stopped *stoppedError
+			_, err := a.CarryOut(t.Context(), planned)
+			var stopped *actuate.StoppedError
 			if !errors.As(err, &stopped) {
 				t.Fatalf("got %v", err)
 			}

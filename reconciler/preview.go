@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // NotReadyError tells that plans cannot be made yet.
@@ -54,7 +55,7 @@ type PreviewOptions struct {
 
 // Preview plans one pod as the loop would now. The error is a NotReadyError or a
 // PodNotFoundError.
-func (r *Reconciler) Preview(ctx context.Context, name types.NamespacedName, options PreviewOptions) (*Plan, error) {
+func (r *Reconciler) Preview(ctx context.Context, name types.NamespacedName, options PreviewOptions) (*plan.Plan, error) {
 	if err := r.Ready(); err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (r *Reconciler) Preview(ctx context.Context, name types.NamespacedName, opt
 // with the same table, until ctx is done. The pods are those of the moment of the
 // call, total in number: what was kept of them then is held until the plans are
 // read. The error is a NotReadyError, or that of Selection.Sees or ctx.
-func (r *Reconciler) PreviewAll(ctx context.Context, of Selection, options PreviewOptions) (total int, plans iter.Seq[*Plan], err error) {
+func (r *Reconciler) PreviewAll(ctx context.Context, of Selection, options PreviewOptions) (total int, plans iter.Seq[*plan.Plan], err error) {
 	if err := r.Ready(); err != nil {
 		return 0, nil, err
 	}
@@ -78,7 +79,7 @@ func (r *Reconciler) PreviewAll(ctx context.Context, of Selection, options Previ
 	if err != nil {
 		return 0, nil, err
 	}
-	return len(pods), func(yield func(*Plan) bool) {
+	return len(pods), func(yield func(*plan.Plan) bool) {
 		var around shared
 		for i, k := range pods {
 			if namespace := k.Namespace(); i == 0 || namespace != around.namespace {
@@ -101,14 +102,14 @@ func (r *Reconciler) rulesFor(options PreviewOptions) rules {
 	return rules
 }
 
-func (r *Reconciler) preview(ctx context.Context, s *Snapshot, options PreviewOptions) *Plan {
+func (r *Reconciler) preview(ctx context.Context, s *plan.Snapshot, options PreviewOptions) *plan.Plan {
 	s.Restore = s.Restore || options.Restore
 	if options.NodeType != "" {
-		s.imagine(options.NodeType)
+		s.Imagine(options.NodeType)
 	}
-	plan := r.Planner.Plan(s)
-	if options.ServerSide && plan.Decision == Resize {
-		r.asker.ask(ctx, plan)
+	p := r.Planner.Plan(s)
+	if options.ServerSide && p.Decision == plan.Resize {
+		r.asker.Ask(ctx, p)
 	}
-	return plan
+	return p
 }

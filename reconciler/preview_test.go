@@ -13,25 +13,27 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // shop is a small cluster: node a is an n2d, b an n4.
 func shop(t testing.TB) *Reconciler {
-	one := amounts{"1", "", "1Gi", ""}
+	one := podtest.Amounts{"1", "", "1Gi", ""}
 	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"app": "web", "pod-template-hash": "1"} }
 	ofDeployment := func(p *corev1.Pod) { p.OwnerReferences[0].Name = "web-1" }
 	return filled(t, []*corev1.Pod{
-		podWith(one, named("shop", "web-1-y", "b"), labelled, ofDeployment),
-		podWith(one, named("shop", "web-1-x", "a"), labelled, ofDeployment),
-		podWith(one, named("shop", "db", "b")),
-		podWith(one, named("bank", "db", "b")),
-		podWith(one, named("bank", "pending", "")),
+		podtest.Pod(one, named("shop", "web-1-y", "b"), labelled, ofDeployment),
+		podtest.Pod(one, named("shop", "web-1-x", "a"), labelled, ofDeployment),
+		podtest.Pod(one, named("shop", "db", "b")),
+		podtest.Pod(one, named("bank", "db", "b")),
+		podtest.Pod(one, named("bank", "pending", "")),
 	}, []*corev1.Node{nodeNamed("a", "n2d", "8"), nodeNamed("b", "n4", "8")})
 }
 
-func previewed(t testing.TB, r *Reconciler, of Selection, options PreviewOptions) []*Plan {
+func previewed(t testing.TB, r *Reconciler, of Selection, options PreviewOptions) []*plan.Plan {
 	t.Helper()
 	total, plans, err := r.PreviewAll(t.Context(), of, options)
 	if err != nil {
@@ -44,7 +46,7 @@ func previewed(t testing.TB, r *Reconciler, of Selection, options PreviewOptions
 	return all
 }
 
-func namesOf(plans []*Plan) string {
+func namesOf(plans []*plan.Plan) string {
 	var names []string
 	for _, p := range plans {
 		names = append(names, p.Pod.String())
@@ -110,7 +112,7 @@ func TestPreviewsNeedTheCaches(t *testing.T) {
 	if _, _, err := r.PreviewAll(t.Context(), Selection{}, PreviewOptions{}); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
 		t.Errorf("got %v", err)
 	}
-	if _, err := r.Impact(t.Context(), table(t)); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
+	if _, err := r.Impact(t.Context(), podtest.Table(t)); !errors.As(err, &notReady) || notReady.What != CacheNotReady {
 		t.Errorf("got %v", err)
 	}
 }
@@ -125,16 +127,16 @@ func TestAPreviewWithAnotherTableIsPlannedWithIt(t *testing.T) {
 		table *ratios.Table
 		cpu   int64
 	}{{nil, 800}, {what, 500}} {
-		plan, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "shop", Name: "db"}, PreviewOptions{Table: tc.table})
+		p, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "shop", Name: "db"}, PreviewOptions{Table: tc.table})
 		do(t, err)
-		if plan.Decision != Resize || plan.Containers[0].Desired.CPU.Request != tc.cpu {
-			t.Errorf("%v of %d, want %d", plan.Decision, plan.Containers[0].Desired.CPU.Request, tc.cpu)
+		if p.Decision != plan.Resize || p.Containers[0].Desired.CPU.Request != tc.cpu {
+			t.Errorf("%v of %d, want %d", p.Decision, p.Containers[0].Desired.CPU.Request, tc.cpu)
 		}
 	}
 }
 
 func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
-	more := amounts{"1", "", "1Gi", ""}
+	more := podtest.Amounts{"1", "", "1Gi", ""}
 	infeasible := func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible, Status: corev1.ConditionTrue}}
 		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: contract.FieldManager, Subresource: contract.ResizeSubresource}}
@@ -143,52 +145,52 @@ func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
 	full, pressed := nodeNamed("full", "n4", "1"), nodeNamed("pressed", "n4", "8")
 	pressed.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}}
 	r := filled(t, []*corev1.Pod{
-		podWith(more, named("a", "full", "full")), podWith(more, named("a", "pressed", "pressed")),
-		podWith(more, named("a", "refused", "pressed"), infeasible), podWith(more, named("a", "lost", "nowhere")), podWith(more, named("a", "pending", "")),
+		podtest.Pod(more, named("a", "full", "full")), podtest.Pod(more, named("a", "pressed", "pressed")),
+		podtest.Pod(more, named("a", "refused", "pressed"), infeasible), podtest.Pod(more, named("a", "lost", "nowhere")), podtest.Pod(more, named("a", "pending", "")),
 	}, []*corev1.Node{full, pressed})
 	slow := published()
 	slow.Ratios["slow"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 1}
 	what, err := ratios.Merge([]*ratios.Layer{slow})
 	do(t, err)
-	r.ledger.of(types.NamespacedName{Namespace: "a", Name: "refused"}, "a/refused").has().refused = &Refusal{Reason: Reason{Code: contract.ResizeInfeasible}, wanted: "?"}
+	r.ledger.of(types.NamespacedName{Namespace: "a", Name: "refused"}, "a/refused").has().refused = &plan.Refusal{Reason: plan.Reason{Code: contract.ResizeInfeasible}, Wanted: "?"}
 	for _, tc := range []struct {
 		pod, nodeType string
-		decision      Decision
+		decision      plan.Decision
 		code          contract.Reason
 	}{
-		{"full", "slow", Resize, ""},
-		{"pressed", "slow", Resize, ""},
-		{"refused", "slow", Resize, ""},
-		{"lost", "slow", Resize, ""},
-		{"lost", "", Skip, contract.NodeNotFound},
-		{"pending", "slow", Skip, contract.NotScheduled},
-		{"full", "n2d", Align, contract.AlreadyAligned},
-		{"full", "unknown", Skip, contract.UnknownNodeType},
+		{"full", "slow", plan.Resize, ""},
+		{"pressed", "slow", plan.Resize, ""},
+		{"refused", "slow", plan.Resize, ""},
+		{"lost", "slow", plan.Resize, ""},
+		{"lost", "", plan.Skip, contract.NodeNotFound},
+		{"pending", "slow", plan.Skip, contract.NotScheduled},
+		{"full", "n2d", plan.Align, contract.AlreadyAligned},
+		{"full", "unknown", plan.Skip, contract.UnknownNodeType},
 	} {
 		t.Run(tc.pod+" on "+tc.nodeType, func(t *testing.T) {
-			plan, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "a", Name: tc.pod}, PreviewOptions{Table: what, NodeType: tc.nodeType})
+			planned, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "a", Name: tc.pod}, PreviewOptions{Table: what, NodeType: tc.nodeType})
 			do(t, err)
 			var code contract.Reason
-			if len(plan.Reasons) > 0 {
-				code = plan.Reasons[0].Code
+			if len(planned.Reasons) > 0 {
+				code = planned.Reasons[0].Code
 			}
-			if plan.Decision != tc.decision || code != tc.code || plan.NodeType != tc.nodeType || plan.NodeTypeLabel != "" {
-				t.Errorf("%v %v on %q (label %q), want %v %s", plan.Decision, plan.Reasons, plan.NodeType, plan.NodeTypeLabel, tc.decision, tc.code)
+			if planned.Decision != tc.decision || code != tc.code || planned.NodeType != tc.nodeType || planned.NodeTypeLabel != "" {
+				t.Errorf("%v %v on %q (label %q), want %v %s", planned.Decision, planned.Reasons, planned.NodeType, planned.NodeTypeLabel, tc.decision, tc.code)
 			}
-			if want := int64(2000); tc.decision == Resize && plan.Containers[0].Desired.CPU.Request != want {
-				t.Errorf("cpu %d, want %d", plan.Containers[0].Desired.CPU.Request, want)
+			if want := int64(2000); tc.decision == plan.Resize && planned.Containers[0].Desired.CPU.Request != want {
+				t.Errorf("cpu %d, want %d", planned.Containers[0].Desired.CPU.Request, want)
 			}
 		})
 	}
 }
 
 func TestAnImaginedPodHasWhatItsSpecSays(t *testing.T) {
-	p := podWith(amounts{"1", "2", "1Gi", "1Gi"}, named("a", "b", ""), annotated("original-cpu.app", "4", "applied-instance-type", "n4"))
+	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, named("a", "b", ""), podtest.Annotated("original-cpu.app", "4", "applied-instance-type", "n4"))
 	p.Status = corev1.PodStatus{}
-	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
-	plan := planner.Imagine(pod.Imagined(p), "n4", table(t))
-	if plan.Decision != Resize || plan.Node != "" || plan.NodeType != "n4" || plan.QOSClass != corev1.PodQOSBurstable || plan.Containers[0].Desired != (amounts{"800m", "1600m", "1Gi", "1Gi"}).Container() {
-		t.Errorf("%+v", plan)
+	planner := &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}
+	planned := planner.Imagine(pod.Imagined(p), "n4", podtest.Table(t))
+	if planned.Decision != plan.Resize || planned.Node != "" || planned.NodeType != "n4" || planned.QOSClass != corev1.PodQOSBurstable || planned.Containers[0].Desired != (podtest.Amounts{"800m", "1600m", "1Gi", "1Gi"}).Container() {
+		t.Errorf("%+v", planned)
 	}
 	if p.Spec.NodeName != "" || p.Status.Phase != "" || len(p.ManagedFields) > 0 {
 		t.Errorf("the pod was changed: %+v", p)

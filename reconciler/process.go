@@ -7,11 +7,12 @@ import (
 	"runtime/debug"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -39,7 +40,7 @@ func (r *Reconciler) next(ctx context.Context) bool {
 func (r *Reconciler) guard(ctx context.Context, key types.NamespacedName, work func(context.Context, types.NamespacedName)) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.metrics.resize(resultFailed, contract.ResizeFailed)
+			r.writes.Failed()
 			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Pod is left alone for a while, as working on it failed", "pod", key, "stack", string(debug.Stack()))
 			r.queue.AddAfter(key, longPause)
 		}
@@ -69,161 +70,143 @@ func (r *Reconciler) process(ctx context.Context, key types.NamespacedName) {
 	defer visit.end()
 	began, changes := r.clock.Now(), r.changes.Load()
 	s := r.snapshot(found, rules)
-	plan := r.Planner.Plan(s)
+	p := r.Planner.Plan(s)
 	planned := r.clock.Now()
 	r.metrics.planning.Observe(planned.Sub(began).Seconds())
 	visit.hasPlan(planned)
-	r.ledger.planned(plan, rules, differenceOf(found, plan), queued)
-	if r.overtaken(plan, rules, changes) {
+	r.ledger.planned(p, rules, differenceOf(found, p), queued)
+	if r.overtaken(p, rules, changes) {
 		r.queue.AddAfter(key, time.Second)
 	}
-	if !plan.realigns() {
+	if !p.Realigns() {
 		r.pacer.forget(key)
 	}
-	if wait := plan.replanAt.Sub(r.clock.Now()); !plan.replanAt.IsZero() {
+	if wait := p.ReplanAt.Sub(r.clock.Now()); !p.ReplanAt.IsZero() {
 		r.queue.AddAfter(key, max(wait, time.Second))
 	}
 	if !r.Leads() {
 		// Queued again when it does. What a node refuses is known only until its pod
 		// is put back, and the next leader is not to try it again.
-		if plan.kind == putBack {
-			r.ledger.refusedBy(plan, r.clock.Now())
+		if p.Kind == plan.PutBack {
+			r.ledger.refusedBy(p, r.clock.Now())
 		}
 		return
 	}
-	r.follow(ctx, found, plan)
+	r.follow(ctx, found, p)
 	switch {
-	case plan.Decision == Skip && plan.Reasons[0].Code == contract.Restored:
+	case p.Decision == plan.Skip && p.Reasons[0].Code == contract.Restored:
 		// It was said when it was done, and of all others it is no news.
-	case plan.Decision == Skip:
-		r.tell(ctx, plan, plan.Reasons[0])
+	case p.Decision == plan.Skip:
+		r.tell(ctx, p, p.Reasons[0])
 		if _, left := r.ledger.refusal(key, found.UID, r.clock.Now()); left > 0 {
 			r.queue.AddAfter(key, left)
 		}
-	case !plan.pending():
+	case !p.Pending():
 	case r.DryRun:
-		if r.ledger.news(key, plan.UID, Reason{contract.Resized, plan.describe()}) {
-			klog.FromContext(ctx).Info("Dry run, pod left as it is", "pod", key, "node", plan.Node, "nodeType", plan.NodeType, "decision", plan.Decision.String(), "plan", plan.describe())
+		if r.ledger.news(key, p.UID, plan.Reason{Code: contract.Resized, Message: p.Describe()}) {
+			klog.FromContext(ctx).Info("Dry run, pod left as it is", "pod", key, "node", p.Node, "nodeType", p.NodeType, "decision", p.Decision.String(), "plan", p.Describe())
 		}
 	default:
-		r.carryOut(ctx, key, plan)
+		r.carryOut(ctx, key, p)
 	}
 }
 
 // overtaken tells whether what a plan was made from changed before it was known
 // what the pod waits for: then nothing else queues it.
-func (r *Reconciler) overtaken(plan *Plan, in rules, changes int64) bool {
+func (r *Reconciler) overtaken(p *plan.Plan, in rules, changes int64) bool {
 	if now, _ := r.rules(); now != in {
 		return true
 	}
-	return len(plan.Reasons) > 0 && waits(plan.Reasons[0].Code) != nowhere && r.changes.Load() != changes
+	return len(p.Reasons) > 0 && plan.Waits(p.Reasons[0].Code) != plan.Nowhere && r.changes.Load() != changes
 }
 
 // follow takes note of what the node made of the last resize.
-func (r *Reconciler) follow(ctx context.Context, of *pod.Pod, plan *Plan) {
-	if plan.Decision == Align && urgency(plan.Reasons[0].Code) > 0 {
-		r.tell(ctx, plan, plan.Reasons[0])
+func (r *Reconciler) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
+	if p.Decision == plan.Align && plan.Urgency(p.Reasons[0].Code) > 0 {
+		r.tell(ctx, p, p.Reasons[0])
 	}
-	if !r.ledger.awaits(plan.Pod) || !of.Actuated() {
+	if !r.ledger.awaits(p.Pod) || !of.Actuated() {
 		return
 	}
-	if took, ok := r.ledger.actuated(plan.Pod, plan.UID, r.clock.Now()); ok {
+	if took, ok := r.ledger.actuated(p.Pod, p.UID, r.clock.Now()); ok {
 		r.metrics.actuation.Observe(took.Seconds())
-		r.say(ctx, plan, Reason{contract.ResizeActuated, "the node took " + took.Round(time.Millisecond).String()})
+		r.say(ctx, p, plan.Reason{Code: contract.ResizeActuated, Message: "the node took " + took.Round(time.Millisecond).String()})
 	}
 }
 
 // carryOut has a plan carried out, unless the pod is to be let be for now, or
 // has to wait for its turn.
-func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, plan *Plan) {
-	if pause := r.ledger.pause(plan, r.clock.Now()); pause > 0 {
+func (r *Reconciler) carryOut(ctx context.Context, key types.NamespacedName, p *plan.Plan) {
+	if pause := r.ledger.pause(p, r.clock.Now()); pause > 0 {
 		r.queue.AddAfter(key, pause)
 		return
 	}
-	if plan.realigns() && !r.pacer.mayGo(key, plan.wrongness(), plan.kind == restore) {
+	if p.Realigns() && !r.pacer.mayGo(key, p.Wrongness(), p.Kind == plan.Restore) {
 		return // Queued again when its turn comes.
 	}
 	// A write that has begun is not broken off when the process is asked to end; the
 	// client bounds each of them.
-	ctx, began := visitOf(ctx).trace(context.WithoutCancel(ctx), plan), r.clock.Now()
-	resourceVersion, err := r.actuator.carryOut(ctx, plan)
+	ctx, began := visitOf(ctx).trace(context.WithoutCancel(ctx), p), r.clock.Now()
+	resourceVersion, err := r.actuator.CarryOut(ctx, p)
 	r.pacer.used(key, err)
 	if err != nil {
 		visitOf(ctx).failed(err)
-		r.failed(ctx, key, plan, err)
+		r.failed(ctx, key, p, err)
 		return
 	}
 	now := r.clock.Now()
-	r.ledger.succeeded(plan, resourceVersion, now)
-	r.written(ctx, plan, now.Sub(began))
+	r.ledger.succeeded(p, resourceVersion, now)
+	r.written(ctx, p, now.Sub(began))
 }
 
 // failed has a pod tried again after a failure, and says what failed if people
 // have to know.
-func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, plan *Plan, err error) {
-	logger := r.loggerOf(ctx, plan)
-	var stopped *stoppedError
+func (r *Reconciler) failed(ctx context.Context, key types.NamespacedName, p *plan.Plan, err error) {
+	logger := r.loggerOf(ctx, p)
+	var stopped *actuate.StoppedError
 	if errors.As(err, &stopped) {
 		logger.V(1).Info("Pod is not to be written to any more, planning it again", "err", err)
 		r.queue.Add(key)
 		return
 	}
-	var refused *refusedError
-	var unrecorded *unrecordedError
+	var refused *actuate.RefusedError
+	var unrecorded *actuate.UnrecordedError
 	switch {
 	case errors.As(err, &refused):
-		r.metrics.resize(resultRefused, refused.reason)
-		r.tell(ctx, plan, Reason{refused.reason, err.Error()})
-	case outdated(err):
+		r.writes.Refused(refused.Reason)
+		r.tell(ctx, p, plan.Reason{Code: refused.Reason, Message: err.Error()})
+	case actuate.Outdated(err):
 		// Nothing that people have to know: the next state of the pod
 		// gives the next plan.
 		logger.V(1).Info("Pod changed meanwhile, planning it again", "err", err)
 	case errors.As(err, &unrecorded):
 		logger.Error(err, "Pod has its sizes, but that is not recorded yet")
-	case statusCode(err) == 0:
-		r.metrics.resize(resultFailed, contract.ResizeFailed)
+	case actuate.StatusCode(err) == 0:
+		r.writes.Failed()
 		logger.Error(err, "API server gave no answer")
 	default:
-		r.metrics.resize(resultFailed, contract.ResizeFailed)
-		r.tell(ctx, plan, Reason{contract.ResizeFailed, err.Error()})
+		r.writes.Failed()
+		r.tell(ctx, p, plan.Reason{Code: contract.ResizeFailed, Message: err.Error()})
 	}
-	var busy *busyError
+	var busy *actuate.BusyError
 	var asked time.Duration
 	if errors.As(err, &busy) {
-		asked = busy.asked
+		asked = busy.Asked
 	}
-	r.queue.AddAfter(key, r.ledger.attempted(plan, asked, r.clock.Now()))
-}
-
-// outdated tells the errors that only say that the plan was made from a state
-// that has passed.
-func outdated(err error) bool {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return true
-	}
-	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
-		return false
-	}
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Field == "metadata.uid" {
-			return true // The name belongs to another pod now.
-		}
-	}
-	return false
+	r.queue.AddAfter(key, r.ledger.attempted(p, asked, r.clock.Now()))
 }
 
 // tell says something of a pod, unless it was the last thing that was said of
 // it.
-func (r *Reconciler) tell(ctx context.Context, plan *Plan, said Reason) {
-	if r.ledger.news(plan.Pod, plan.UID, said) {
-		r.say(ctx, plan, said)
+func (r *Reconciler) tell(ctx context.Context, p *plan.Plan, said plan.Reason) {
+	if r.ledger.news(p.Pod, p.UID, said) {
+		r.say(ctx, p, said)
 	}
 }
 
 // say says something of a pod wherever people look.
-func (r *Reconciler) say(ctx context.Context, plan *Plan, said Reason) {
-	logger := r.loggerOf(ctx, plan)
+func (r *Reconciler) say(ctx context.Context, p *plan.Plan, said plan.Reason) {
+	logger := r.loggerOf(ctx, p)
 	switch said.Code.Severity() {
 	case contract.Silent:
 		logger.V(2).Info("Pod left alone", "reason", said.Code, "message", said.Message)
@@ -232,5 +215,5 @@ func (r *Reconciler) say(ctx context.Context, plan *Plan, said Reason) {
 	case contract.Warning:
 		logger.Info("Pod not sized", "reason", said.Code, "message", said.Message)
 	}
-	r.announce(ctx, plan, said)
+	r.announce(ctx, p, said)
 }

@@ -19,8 +19,11 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // idle returns a reconciler that does not run, whose API server is at host, and
@@ -30,13 +33,13 @@ func idle(t testing.TB, host string) (*Reconciler, *testingclock.FakeClock) {
 	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: host})
 	r, err := New(Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{Host: host}), Writer: client, Asker: client,
-		Ratios: ratios.NewStore(), Holds: noHolds{}, Planner: Planner{OwnerKinds: DefaultOwnerKinds},
+		Ratios: ratios.NewStore(), Holds: noHolds{}, Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds},
 		Events: NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := testingclock.NewFakeClock(start)
+	clock := testingclock.NewFakeClock(podtest.Start)
 	r.clock = clock
 	t.Cleanup(r.queue.ShutDown)
 	return r, clock
@@ -63,13 +66,13 @@ func TestWhatIsSaidOfAFailure(t *testing.T) {
 		{"a pod that is gone is no news", apierrors.NewNotFound(pods, "pod"), "", true},
 		{"no answer", errors.New("connection refused"), "", true},
 		{"a refusal", apierrors.NewForbidden(pods, "pod", errors.New("no")), contract.ResizeFailed, true},
-		{"no support", &refusedError{contract.ResizeUnsupported, apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
-		{"the record alone failed", &unrecordedError{apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
+		{"no support", &actuate.RefusedError{Reason: contract.ResizeUnsupported, Err: apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
+		{"the record alone failed", &actuate.UnrecordedError{Err: apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r, clock := idle(t, "https://127.0.0.1:1")
-			plan := planFor(t, amounts{"1", "", "", ""})
-			r.failed(t.Context(), plan.Pod, plan, tc.err)
+			p := planFor(t, podtest.Amounts{"1", "", "", ""})
+			r.failed(t.Context(), p.Pod, p, tc.err)
 			for _, reason := range []contract.Reason{contract.ResizeFailed, contract.ResizeUnsupported, contract.Resized} {
 				want := 0.0
 				if reason == tc.said {
@@ -79,7 +82,7 @@ func TestWhatIsSaidOfAFailure(t *testing.T) {
 					t.Errorf("%s was said %v times, want %v", reason, got, want)
 				}
 			}
-			if paused := r.ledger.pause(plan, clock.Now()) > 0; paused != tc.paused {
+			if paused := r.ledger.pause(p, clock.Now()) > 0; paused != tc.paused {
 				t.Errorf("paused %v, want %v", paused, tc.paused)
 			}
 		})
@@ -109,13 +112,13 @@ func TestAServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
 			}))
 			defer server.Close()
 			r, _ := idle(t, server.URL)
-			plan := planFor(t, amounts{"1", "", "", ""})
-			_, err := r.actuator.resize(t.Context(), plan, StepResize, "1")
-			var refused *refusedError
+			p := planOfSized(t)
+			_, err := r.actuator.CarryOut(t.Context(), p)
+			var refused *actuate.RefusedError
 			if errors.As(err, &refused) != tc.unsupported {
 				t.Fatalf("got %v", err)
 			}
-			r.failed(t.Context(), plan.Pod, plan, err)
+			r.failed(t.Context(), p.Pod, p, err)
 			want := 0.0
 			if tc.unsupported {
 				want = 1
@@ -136,14 +139,14 @@ func TestAServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
 	}))
 	defer server.Close()
 	r, clock := idle(t, server.URL)
-	r.actuator.client = kubernetes.NewForConfigOrDie(WriterConfig(&rest.Config{Host: server.URL}, time.Minute))
-	plan := planFor(t, amounts{"1", "", "", ""})
-	_, err := r.actuator.resize(t.Context(), plan, StepResize, "1")
-	if calls != 1 || statusCode(err) != http.StatusTooManyRequests {
+	r.actuator.Client = kubernetes.NewForConfigOrDie(actuate.ClientConfig(&rest.Config{Host: server.URL}, time.Minute))
+	p := planOfSized(t)
+	_, err := r.actuator.CarryOut(t.Context(), p)
+	if calls != 1 || actuate.StatusCode(err) != http.StatusTooManyRequests {
 		t.Fatalf("%d calls, %v", calls, err)
 	}
-	r.failed(t.Context(), plan.Pod, plan, err)
-	if got := r.ledger.pause(plan, clock.Now()); got != 30*time.Second {
+	r.failed(t.Context(), p.Pod, p, err)
+	if got := r.ledger.pause(p, clock.Now()); got != 30*time.Second {
 		t.Errorf("a pause of %v", got)
 	}
 }
@@ -151,11 +154,13 @@ func TestAServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
 func TestAPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
 	r, _ := idle(t, "https://127.0.0.1:1")
 	in, _ := r.rules()
-	skip := func(reason contract.Reason) *Plan { return &Plan{Decision: Skip, Reasons: []Reason{{reason, ""}}} }
+	skip := func(reason contract.Reason) *plan.Plan {
+		return &plan.Plan{Decision: plan.Skip, Reasons: []plan.Reason{{Code: reason, Message: ""}}}
+	}
 	r.enqueueHeld("node", contract.NodeCapacity)
 	for _, tc := range []struct {
 		name    string
-		plan    *Plan
+		plan    *plan.Plan
 		in      rules
 		changes int64
 		want    bool
@@ -163,7 +168,7 @@ func TestAPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
 		{"room came while it was planned", skip(contract.NodeCapacity), in, 0, true},
 		{"nothing came", skip(contract.NodeCapacity), in, 1, false},
 		{"it waits for nothing", skip(contract.NotOwned), in, 0, false},
-		{"other ratios came", skip(contract.NotOwned), rules{table: table(t)}, 1, true},
+		{"other ratios came", skip(contract.NotOwned), rules{table: podtest.Table(t)}, 1, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := r.overtaken(tc.plan, tc.in, tc.changes); got != tc.want {

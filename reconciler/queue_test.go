@@ -5,6 +5,7 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -43,7 +44,7 @@ func TestTheQueueKnowsSinceWhenAPodWaits(t *testing.T) {
 
 func TestAPodIsSettledFromWhenItWasFirstSeenToNeedASize(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
-	plan := planFor(t, amounts{"1", "", "", ""})
+	plan := planFor(t, podtest.Amounts{"1", "", "", ""})
 	settled := func() (uint64, float64) {
 		var seen dto.Metric
 		if err := r.metrics.settling.Write(&seen); err != nil {
@@ -61,7 +62,7 @@ func TestAPodIsSettledFromWhenItWasFirstSeenToNeedASize(t *testing.T) {
 		t.Errorf("%d pods, %v s", n, sum)
 	}
 	again := *plan
-	again.applied = "n4"
+	again.Applied = "n4"
 	r.ledger.planned(&again, rules{}, difference{}, clock.Now())
 	r.ledger.succeeded(&again, "3", clock.Now())
 	if n, _ := settled(); n != 1 {

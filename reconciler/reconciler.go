@@ -25,8 +25,10 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // Holds are the holds in force; package hold has the one that counts.
@@ -58,7 +60,7 @@ type Config struct {
 	// watches them; with none, it may be nil, and only what names tell is known.
 	WorkloadKinds []schema.GroupResource
 	Metadata      metadata.Interface
-	// Writer writes pods; it has the configuration of WriterConfig.
+	// Writer writes pods; it has the configuration of actuate.ClientConfig.
 	Writer kubernetes.Interface
 	// Asker asks the API server for previews; it has that configuration too.
 	Asker kubernetes.Interface
@@ -73,7 +75,7 @@ type Config struct {
 	// Holds are the pods to be restored or let be.
 	Holds Holds
 	// Planner decides. What the API server's version allows is added by Run.
-	Planner Planner
+	Planner plan.Planner
 	// Events tells people.
 	Events *Events
 	// Traces tells of each pod that is written to or spoken of; nil traces
@@ -114,9 +116,10 @@ type Reconciler struct {
 	line     *waitingLine
 	pacer    *pacer
 	ledger   *ledger
-	actuator *actuator
-	asker    *actuator
+	actuator *actuate.Actuator
+	asker    *actuate.Actuator
 	metrics  *metrics
+	writes   *actuate.Metrics
 	clock    clock.Clock
 	// changes counts what pods that are left alone may wait for.
 	changes atomic.Int64
@@ -153,8 +156,9 @@ func New(config Config) (*Reconciler, error) {
 	r.queue, r.line = newQueue(func() time.Time { return r.clock.Now() }, r.metrics.waiting)
 	r.ledger = newLedger(r.metrics)
 	r.exposeState(config.Metrics)
-	r.actuator = &actuator{client: config.Writer, limiter: newLimiter(config.QPS, config.Burst), permit: r.permit, ending: context.Background(), clock: r.clock, metrics: r.metrics}
-	r.asker = &actuator{client: config.Asker, limiter: newLimiter(config.QPS, config.Burst), permit: always, ending: context.Background(), clock: r.clock, metrics: r.metrics}
+	r.writes = actuate.NewMetrics(config.Metrics)
+	r.actuator = actuate.New(actuate.Config{Client: config.Writer, Limiter: actuate.NewLimiter(config.QPS, config.Burst), Permit: r.permit, Clock: r.clock, Metrics: r.writes})
+	r.asker = actuate.New(actuate.Config{Client: config.Asker, Limiter: actuate.NewLimiter(config.QPS, config.Burst), Permit: actuate.Always, Clock: r.clock, Metrics: r.writes})
 	r.owners = owners.New(owners.Config{
 		Resources: config.WorkloadKinds, Client: config.Metadata, Discovery: config.Client.Discovery(), Changed: r.ownerChanged,
 	})
@@ -175,7 +179,7 @@ const lastWrites = 500 * time.Millisecond
 func (r *Reconciler) Run(ctx context.Context) error {
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	r.actuator.ending = ending
+	r.actuator.EndWith(ending)
 	if err := r.watch(); err != nil {
 		return err
 	}

@@ -6,26 +6,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // refusedBy takes note that the node of a plan that puts back refused its sizes.
-func (l *ledger) refusedBy(plan *Plan, now time.Time) {
+func (l *ledger) refusedBy(p *plan.Plan, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.of(plan.Pod, plan.UID); e.had().refused == nil || e.had().refused.wanted != plan.wanted || now.Sub(e.had().refusedAt) > firstRefusal {
-		e.refuse(plan, now)
+	if e := l.of(p.Pod, p.UID); e.had().refused == nil || e.had().refused.Wanted != p.Wanted || now.Sub(e.had().refusedAt) > firstRefusal {
+		e.refuse(p, now)
 	}
 }
 
 // refuse remembers what the node refused of this pod. What it refuses whatever the
 // amounts are is no matter of these sizes: the pod says so itself.
-func (e *entry) refuse(plan *Plan, now time.Time) {
-	if safety.WhateverTheAmounts(plan.Reasons[0].Message) != "" {
+func (e *entry) refuse(p *plan.Plan, now time.Time) {
+	if safety.WhateverTheAmounts(p.Reasons[0].Message) != "" {
 		return
 	}
 	t := e.has()
-	t.refused, t.refusedAt = &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}, now
+	t.refused, t.refusedAt = &plan.Refusal{Reason: p.Reasons[0], Wanted: p.Wanted}, now
 	t.refusals.longer(now, firstRefusal, longRefusal)
 }
 
@@ -35,7 +36,7 @@ func (e *entry) refuse(plan *Plan, now time.Time) {
 // What fails at a node, as a memory limit below what is used, is tried again with
 // growing pauses. What it can never carry out is tried again after infeasibleFor:
 // it may have changed, unseen.
-func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*Refusal, time.Duration) {
+func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*plan.Refusal, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.pods[pod]
@@ -44,11 +45,11 @@ func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time)
 	}
 	before := e.trouble
 	left := before.refusals.left(now)
-	r := &Refusal{Reason: before.refused.Reason, wanted: before.refused.wanted, waiting: left > 0}
-	if r.retry = r.Reason.Code == contract.ResizeError && !r.waiting; r.retry || r.waiting {
+	r := &plan.Refusal{Reason: before.refused.Reason, Wanted: before.refused.Wanted, Waiting: left > 0}
+	if r.Retry = r.Reason.Code == contract.ResizeError && !r.Waiting; r.Retry || r.Waiting {
 		return r, left
 	}
-	left = max(0, before.refusedAt.Add(infeasibleFor).Sub(now))
-	r.retry = left == 0
+	left = max(0, before.refusedAt.Add(plan.InfeasibleFor).Sub(now))
+	r.Retry = left == 0
 	return r, left
 }

@@ -24,8 +24,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -84,7 +87,7 @@ func (s *replicas) create(t *testing.T, n *corev1.Node, name string) {
 		},
 		Spec: corev1.PodSpec{
 			NodeName: n.Name, AutomountServiceAccountToken: &no,
-			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: amounts{"100m", "", "64Mi", ""}.Requirements()}},
+			Containers: []corev1.Container{{Name: "app", Image: "none", Resources: podtest.Amounts{"100m", "", "64Mi", ""}.Requirements()}},
 		},
 	}
 	localcluster.Eventually(t, "the namespace's ServiceAccount", func() error {
@@ -112,17 +115,17 @@ func (s *replicas) start(t *testing.T, identity string) *replica {
 	store := ratios.NewStore(s.source)
 	c.holds = hold.New(client, "default", "holds")
 	c.events = NewEvents(client)
-	writer := kubernetes.NewForConfigOrDie(WriterConfig(config, 2*time.Second))
+	writer := kubernetes.NewForConfigOrDie(actuate.ClientConfig(config, 2*time.Second))
 	c.Reconciler, err = New(Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(config), Writer: writer, Asker: writer, Leader: c.elector,
-		Ratios: store, Holds: c.holds, Planner: Planner{OwnerKinds: []string{"Node"}, External: OverrideExternal},
+		Ratios: store, Holds: c.holds, Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
 		Events: c.events, Metrics: prometheus.NewRegistry(), Workers: replicaWorkers,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.rate.set(0)
-	c.actuator.limiter = &c.rate
+	c.actuator.Limiter = &c.rate
 	var ctx context.Context
 	ctx, c.cancel = context.WithCancel(context.Background())
 	for _, part := range []func(context.Context) error{store.Run, c.holds.Run, func(ctx context.Context) error { return c.elector.Run(ctx, c.Filled(), c.Run) }} {

@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
@@ -50,7 +51,7 @@ func TestReplicas(t *testing.T) {
 		s.awaitSizes(t, "80m")
 		localcluster.Eventually(t, "both to know the same", func() error {
 			ours, theirs := a.Status(), b.Status()
-			want := []PodCount{{Align, contract.AlreadyAligned, replicaPods}, {Skip, contract.UnknownNodeType, 1}}
+			want := []PodCount{{plan.Align, contract.AlreadyAligned, replicaPods}, {plan.Skip, contract.UnknownNodeType, 1}}
 			if !slices.Equal(ours.Pods, want) || !slices.Equal(theirs.Pods, want) {
 				return fmt.Errorf("%v and %v", ours, theirs)
 			}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -89,7 +90,7 @@ func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
 
 // resizeState tells how far the node is.
 func resizeState(of *pod.Pod) (ResizeState, string) {
-	if said := says(of); said != nil {
+	if said := plan.Says(of); said != nil {
 		return states[said.Code], said.Message
 	}
 	if of.Actuated() {

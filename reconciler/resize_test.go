@@ -9,13 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-var sizedAt = annotated("applied-at", "2026-11-21T02:02:03+01:00")
+var sizedAt = podtest.Annotated("applied-at", "2026-11-21T02:02:03+01:00")
 
 func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
-	small := amounts{"800m", "800m", "1Gi", "1Gi"}
+	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
 	seen := func(generation int64) func(*corev1.Pod) {
 		return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 5, generation }
@@ -26,19 +27,19 @@ func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
 		state   ResizeState
 		message string
 	}{
-		{"the containers run with it", []func(*corev1.Pod){withStatus(small, small), seen(5)}, Actuated, ""},
+		{"the containers run with it", []func(*corev1.Pod){podtest.WithStatus(small, small), seen(5)}, Actuated, ""},
 		{"an old kubelet tells nothing", nil, Actuated, ""},
-		{"the kubelet has not seen it", []func(*corev1.Pod){withStatus(small, small), seen(4)}, Pending, ""},
-		{"the containers run with what was before, and nothing is said", []func(*corev1.Pod){withStatus(guaranteed, guaranteed), seen(5)}, Pending, ""},
-		{"it is at it", []func(*corev1.Pod){withStatus(small, guaranteed), said(progress, "", 5, 20)}, InProgress, "why"},
-		{"there is no room now", []func(*corev1.Pod){said(pending, "Deferred", 5, 20)}, Deferred, "why"},
-		{"there never is", []func(*corev1.Pod){said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
-		{"it fails", []func(*corev1.Pod){said(progress, "Error", 5, 20)}, Failed, "why"},
-		{"of several, what most needs somebody", []func(*corev1.Pod){said(progress, "", 5, 20), said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
-		{"what was said of sizes before counts no more", []func(*corev1.Pod){withStatus(small, small), said(pending, "Deferred", 4, 20)}, Actuated, ""},
+		{"the kubelet has not seen it", []func(*corev1.Pod){podtest.WithStatus(small, small), seen(4)}, Pending, ""},
+		{"the containers run with what was before, and nothing is said", []func(*corev1.Pod){podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), seen(5)}, Pending, ""},
+		{"it is at it", []func(*corev1.Pod){podtest.WithStatus(small, podtest.Guaranteed), podtest.Said(progress, "", 5, 20)}, InProgress, "why"},
+		{"there is no room now", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, Deferred, "why"},
+		{"there never is", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
+		{"it fails", []func(*corev1.Pod){podtest.Said(progress, "Error", 5, 20)}, Failed, "why"},
+		{"of several, what most needs somebody", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20), podtest.Said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
+		{"what was said of sizes before counts no more", []func(*corev1.Pod){podtest.WithStatus(small, small), podtest.Said(pending, "Deferred", 4, 20)}, Actuated, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := ResizeOf(pod.From(podWith(small, append(tc.says, sizedForN4, asResized)...)))
+			got := ResizeOf(pod.From(podtest.Pod(small, append(tc.says, podtest.SizedForN4, podtest.AsResized)...)))
 			if got == nil || got.State != tc.state || got.Message != tc.message {
 				t.Errorf("got %+v, want %v %q", got, tc.state, tc.message)
 			}
@@ -48,12 +49,12 @@ func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
 
 func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
-	small := amounts{"800m", "800m", "1Gi", "1Gi"}
-	p := podWith(small, withStatus(small, small), sizedForN4, sizedAt, asResized, managedBy(sidecarResize), annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
+	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	p := podtest.Pod(small, podtest.WithStatus(small, small), podtest.SizedForN4, sizedAt, podtest.AsResized, podtest.ManagedBy(podtest.SidecarResize), podtest.Annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "without"})
 		p.Spec.InitContainers = []corev1.Container{
-			{Name: "init", Resources: guaranteed.Requirements()},
-			{Name: "proxy", RestartPolicy: &always, Resources: amounts{"80m"}.Requirements()},
+			{Name: "init", Resources: podtest.Guaranteed.Requirements()},
+			{Name: "proxy", RestartPolicy: &always, Resources: podtest.Amounts{"80m"}.Requirements()},
 		}
 	})
 	want := &Resized{
@@ -61,8 +62,8 @@ func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 		Workload: safety.Workload{Kind: "Deployment", Name: "web"},
 		Applied:  time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
 		Containers: []ResizedContainer{
-			{Name: "app", Original: amounts{"1", "1", "1Gi", "1Gi"}.Container(), Spec: small.Container(), Actual: small.Container(), Told: true},
-			{Name: "proxy", Original: amounts{"100m"}.Container(), Spec: amounts{"80m"}.Container(), Sidecar: true},
+			{Name: "app", Original: podtest.Amounts{"1", "1", "1Gi", "1Gi"}.Container(), Spec: small.Container(), Actual: small.Container(), Told: true},
+			{Name: "proxy", Original: podtest.Amounts{"100m"}.Container(), Spec: podtest.Amounts{"80m"}.Container(), Sidecar: true},
 		},
 	}
 	workloads := []safety.Workload{{Kind: "ReplicaSet", Name: "web-x1"}, {Kind: "Deployment", Name: "web"}}
@@ -75,8 +76,8 @@ func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 }
 
 func TestWhatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
-	small := amounts{"800m", "", "1Gi", ""}
-	got := ResizeOf(pod.From(podWith(small, asResized, annotated("applied-instance-type", "n4", "applied-at", "yesterday", "original-cpu.app", "much", "original-memory.app", "1Gi"))))
+	small := podtest.Amounts{"800m", "", "1Gi", ""}
+	got := ResizeOf(pod.From(podtest.Pod(small, podtest.AsResized, podtest.Annotated("applied-instance-type", "n4", "applied-at", "yesterday", "original-cpu.app", "much", "original-memory.app", "1Gi"))))
 	if got == nil || !got.Applied.IsZero() || len(got.Containers) != 1 {
 		t.Fatalf("got %+v", got)
 	}
@@ -86,13 +87,13 @@ func TestWhatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
 }
 
 func TestAPodThatWasNeverSizedTellsNothing(t *testing.T) {
-	if got := ResizeOf(pod.From(podWith(guaranteed, annotated("original-cpu.app", "1")))); got != nil {
+	if got := ResizeOf(pod.From(podtest.Pod(podtest.Guaranteed, podtest.Annotated("original-cpu.app", "1")))); got != nil {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func BenchmarkResizeOfAPodThatWasNeverSized(b *testing.B) {
-	p := podWith(guaranteed)
+	p := podtest.Pod(podtest.Guaranteed)
 	for b.Loop() {
 		if !ResizeOf(pod.From(p)).same(ResizeOf(pod.From(p))) {
 			b.Fatal("it has changed")
@@ -101,8 +102,8 @@ func BenchmarkResizeOfAPodThatWasNeverSized(b *testing.B) {
 }
 
 func BenchmarkResizeOf(b *testing.B) {
-	small := amounts{"800m", "800m", "1Gi", "1Gi"}
-	p := podWith(small, withStatus(small, small), sizedForN4, sizedAt, asResized)
+	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	p := podtest.Pod(small, podtest.WithStatus(small, small), podtest.SizedForN4, sizedAt, podtest.AsResized)
 	for b.Loop() {
 		if !ResizeOf(pod.From(p)).same(ResizeOf(pod.From(p))) {
 			b.Fatal("it has changed")

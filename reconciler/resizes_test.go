@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,12 +19,12 @@ func sizedShop(t *testing.T) *Reconciler {
 		return func(p *corev1.Pod) { p.Labels = map[string]string{"app": app} }
 	}
 	return filled(t, []*corev1.Pod{
-		podWith(guaranteed, named("shop", "web", "a"), labelled("web"), sizedForN4),
-		podWith(guaranteed, named("shop", "cart", "a"), labelled("cart"), sizedForN4),
-		podWith(guaranteed, named("shop", "new", "a"), labelled("web")),
-		podWith(guaranteed, named("bank", "teller", "a"), labelled("web"), sizedForN4),
-		podWith(guaranteed, named("bank", "ledger", "a"), labelled("ledger"), sizedForN4),
-		podWith(guaranteed, named("inn", "new", "a")),
+		podtest.Pod(podtest.Guaranteed, named("shop", "web", "a"), labelled("web"), podtest.SizedForN4),
+		podtest.Pod(podtest.Guaranteed, named("shop", "cart", "a"), labelled("cart"), podtest.SizedForN4),
+		podtest.Pod(podtest.Guaranteed, named("shop", "new", "a"), labelled("web")),
+		podtest.Pod(podtest.Guaranteed, named("bank", "teller", "a"), labelled("web"), podtest.SizedForN4),
+		podtest.Pod(podtest.Guaranteed, named("bank", "ledger", "a"), labelled("ledger"), podtest.SizedForN4),
+		podtest.Pod(podtest.Guaranteed, named("inn", "new", "a")),
 	}, nil)
 }
 

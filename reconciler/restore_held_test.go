@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -38,11 +39,11 @@ spec: { policyName: most-cpu }
 // restoresHeld: an admission plugin has a restore give other sizes than the originals.
 func (s *apiServer) restoresHeld(t *testing.T) {
 	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"most-cpu": "900m"} }
-	p := s.carryOut(t, s.pod(t, amounts{"1", "", "1Gi", ""}, labelled), "n4")
+	p := s.carryOut(t, s.pod(t, podtest.Amounts{"1", "", "1Gi", ""}, labelled), "n4")
 	if err := localcluster.Apply(t.Context(), s.cluster.Config(), []byte(mostCPU)); err != nil {
 		t.Fatal(err)
 	}
-	probe := s.pod(t, amounts{"100m", "", "1Gi", ""}, labelled)
+	probe := s.pod(t, podtest.Amounts{"100m", "", "1Gi", ""}, labelled)
 	localcluster.Eventually(t, "the policy to be in force", func() error {
 		got, err := s.client.CoreV1().Pods(probe.Namespace).Patch(t.Context(), probe.Name, types.StrategicMergePatchType,
 			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"2"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, contract.ResizeSubresource)
@@ -51,11 +52,11 @@ func (s *apiServer) restoresHeld(t *testing.T) {
 		}
 		return err
 	})
-	if _, err := s.actuator.carryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err == nil {
+	if _, err := s.actuator.CarryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err == nil {
 		t.Error("the restore says that it is done")
 	}
 	p = s.get(t, p)
 	if got := p.Annotations[contract.CPURequest.Key("app")]; got != "1" {
-		t.Errorf("the original is %q, with %s", got, sizesOf(p))
+		t.Errorf("the original is %q, with %s", got, podtest.SizesOf(p))
 	}
 }

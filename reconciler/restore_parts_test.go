@@ -10,7 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // others are whoever else resizes pods here.
@@ -42,7 +45,7 @@ func (s *apiServer) apply(t *testing.T, p *corev1.Pod, to string) *corev1.Pod {
 func (s *apiServer) wantSizes(t *testing.T, when string, p *corev1.Pod, want string) *corev1.Pod {
 	t.Helper()
 	p = s.get(t, p)
-	if got := sizesOf(p); got != want {
+	if got := podtest.SizesOf(p); got != want {
 		t.Errorf("%s: %s, want %s", when, got, want)
 	}
 	return p
@@ -65,7 +68,7 @@ func (s *apiServer) restoresParts(t *testing.T) {
 			"app 900m/1600m 1Gi/2Gi, second 1/2 1Gi/2Gi", "container app: cpu stays as they set it (900m/1600m, originally 1/2)", "app 900m/1600m 1Gi/2Gi, second 800m/1600m 1Gi/2Gi"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := s.carryOut(t, s.pod(t, burstable, withSecond(burstable)), "n4")
+			p := s.carryOut(t, s.pod(t, podtest.Burstable, podtest.WithSecond(podtest.Burstable)), "n4")
 			recorded := p.Annotations
 			p = s.set(t, p, tc.set[0], tc.set[1], tc.set[2], tc.set[3])
 			s.do(t, s.planAs(t, p, "n4", restoring))
@@ -76,7 +79,7 @@ func (s *apiServer) restoresParts(t *testing.T) {
 				}
 			}
 			again := s.planAs(t, p, "n4", restoring)
-			if again.Decision != Skip || again.Reasons[0] != (Reason{contract.ExternallyResized, tc.named}) {
+			if again.Decision != plan.Skip || again.Reasons[0] != (plan.Reason{Code: contract.ExternallyResized, Message: tc.named}) {
 				t.Errorf("planned again: %v because of %v", again.Decision, again.Reasons)
 			}
 			s.do(t, s.planAs(t, p, "n4"))
@@ -100,24 +103,24 @@ func (s *apiServer) restoresParts(t *testing.T) {
 
 // restoresWithoutAnOriginal: one of the originals got lost.
 func (s *apiServer) restoresWithoutAnOriginal(t *testing.T) {
-	p := s.carryOut(t, s.pod(t, burstable, withSecond(burstable)), "n4")
+	p := s.carryOut(t, s.pod(t, podtest.Burstable, podtest.WithSecond(podtest.Burstable)), "n4")
 	body := []byte(`{"metadata":{"annotations":{"workload-resizer.io/original-cpu.app":null}}}`)
 	p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: "kubectl"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	recorded := p.Annotations
-	plan := s.planAs(t, p, "n4", restoring)
-	if got := reasonsOf(plan); !slices.Equal(got, []contract.Reason{contract.InvalidAnnotation}) || !strings.Contains(plan.Reasons[0].Message, "container app: cpu stays: annotation workload-resizer.io/original-cpu.app is missing") {
-		t.Errorf("reasons %v", plan.Reasons)
+	planned := s.planAs(t, p, "n4", restoring)
+	if got := reasonsOf(planned); !slices.Equal(got, []contract.Reason{contract.InvalidAnnotation}) || !strings.Contains(planned.Reasons[0].Message, "container app: cpu stays: annotation workload-resizer.io/original-cpu.app is missing") {
+		t.Errorf("reasons %v", planned.Reasons)
 	}
-	s.do(t, plan)
+	s.do(t, planned)
 	p = s.wantSizes(t, "restored", p, "app 800m/1600m 1Gi/2Gi, second 1/2 1Gi/2Gi")
 	if len(p.Annotations) != len(recorded) {
 		t.Errorf("annotations %v, before %v", p.Annotations, recorded)
 	}
 	// It is neither taken for restored nor scaled again.
-	if again := s.planAs(t, p, "n4", restoring); again.Decision != Skip || again.Reasons[0].Code != contract.InvalidAnnotation {
+	if again := s.planAs(t, p, "n4", restoring); again.Decision != plan.Skip || again.Reasons[0].Code != contract.InvalidAnnotation {
 		t.Errorf("planned again: %v because of %v", again.Decision, again.Reasons)
 	}
 	s.do(t, s.planAs(t, p, "n4"))
@@ -128,28 +131,28 @@ func (s *apiServer) restoresWithoutAnOriginal(t *testing.T) {
 // each of its writes.
 func (s *apiServer) restoresThePublished(t *testing.T) {
 	for writes := range 3 {
-		p := s.annotateAs(t, s.pod(t, guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi")
-		p = s.resizeAs(t, p, "published", amounts{"800m", "800m", "1Gi", "1Gi"})
+		p := s.annotateAs(t, s.pod(t, podtest.Guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi")
+		p = s.resizeAs(t, p, "published", podtest.Amounts{"800m", "800m", "1Gi", "1Gi"})
 		p = s.annotateAs(t, p, "published", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
 		a, left := *s.actuator, writes
-		a.permit = func(*Plan) error {
+		a.Permit = func(*plan.Plan) error {
 			if left--; left < 0 {
-				return &stoppedError{"this is a test"}
+				return &actuate.StoppedError{Because: "this is a test"}
 			}
 			return nil
 		}
-		if _, err := a.carryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err == nil {
+		if _, err := a.CarryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err == nil {
 			t.Fatalf("done after %d writes", writes)
 		}
 		s.do(t, s.planAs(t, s.get(t, p), "n4", restoring))
-		check(t, s.get(t, p), guaranteed)
+		check(t, s.get(t, p), podtest.Guaranteed)
 	}
 }
 
 // adoptsOnlyWhatTheySet: what only we resized keeps its original, whatever they did
 // beside it, and whenever.
 func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
-	adopt := func(p *Planner, _ *Snapshot) { p.External = AdoptExternal }
+	adopt := func(p *plan.Planner, _ *plan.Snapshot) { p.External = plan.AdoptExternal }
 	original := func(t *testing.T, p *corev1.Pod, which contract.Original, container, want string) {
 		t.Helper()
 		if got := p.Annotations[which.Key(container)]; got != want {
@@ -157,7 +160,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		}
 	}
 	t.Run("at the minimum bound", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, amounts{"10m", "20m", "1Gi", "2Gi"}, withSecond(burstable)), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Amounts{"10m", "20m", "1Gi", "2Gi"}, podtest.WithSecond(podtest.Burstable)), "n4")
 		p = s.set(t, p, "app", "requests", "memory", "1536Mi")
 		s.do(t, s.planAs(t, p, "n4", adopt))
 		p = s.wantSizes(t, "adopted", p, "app 50m/51m 1536Mi/2Gi, second 800m/1600m 1Gi/2Gi")
@@ -167,7 +170,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		original(t, p, contract.MemoryLimit, "app", "2Gi")
 	})
 	t.Run("after a change of the node type", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.set(t, p, "app", "limits", "memory", "3Gi")
 		s.do(t, s.planAs(t, p, "slow", adopt))
 		p = s.wantSizes(t, "adopted", p, "app 1250m/2500m 1Gi/3Gi")
@@ -176,12 +179,12 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		original(t, p, contract.MemoryLimit, "app", "3Gi")
 	})
 	t.Run("and knows it again when they set something else", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.set(t, p, "app", "requests", "cpu", "600m")
 		s.do(t, s.planAs(t, p, "n4", adopt))
 		p = s.set(t, s.get(t, p), "app", "requests", "memory", "1536Mi") // Their entry has a new time.
 		leave := s.planAs(t, p, "n4")
-		if leave.Decision != Skip || leave.Reasons[0].Message != "container app: memory stays as they set it (1536Mi/2Gi, originally 1Gi/2Gi)" {
+		if leave.Decision != plan.Skip || leave.Reasons[0].Message != "container app: memory stays as they set it (1536Mi/2Gi, originally 1Gi/2Gi)" {
 			t.Errorf("left: %v because of %v", leave.Decision, leave.Reasons)
 		}
 		s.do(t, s.planAs(t, p, "n4", adopt))
@@ -196,7 +199,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		}
 		// They set the same as once: that is not what was adopted.
 		p = s.set(t, p, "app", "requests", "cpu", "600m")
-		if left := s.planAs(t, p, "slow"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it (600m/2500m, originally 750m/2)" {
+		if left := s.planAs(t, p, "slow"); left.Decision != plan.Skip || left.Reasons[0].Message != "container app: cpu stays as they set it (600m/2500m, originally 750m/2)" {
 			t.Errorf("set again: %v because of %v", left.Decision, left.Reasons)
 		}
 	})
@@ -205,20 +208,20 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 // sharesFields: who applies what a field has shares it.
 func (s *apiServer) sharesFields(t *testing.T) {
 	t.Run("the value that we set: it is ours", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.apply(t, p, "800m")
 		s.do(t, s.planAs(t, p, "slow"))
 		s.wantSizes(t, "on another ratio", p, "app 1250m/2500m 1Gi/2Gi")
 	})
 	t.Run("the value that it was created with: it is the author's", func(t *testing.T) {
-		p := s.apply(t, s.pod(t, burstable), "1")
+		p := s.apply(t, s.pod(t, podtest.Burstable), "1")
 		p = s.carryOut(t, p, "n4")
 		s.wantSizes(t, "sized", p, "app 800m/1600m 1Gi/2Gi")
 	})
 	t.Run("another value: it is theirs", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, burstable), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.apply(t, p, "700m")
-		if left := s.planAs(t, p, "n4"); left.Decision != Skip || left.Reasons[0].Message != "container app: cpu stays as they set it (700m/1600m, originally 1/2)" {
+		if left := s.planAs(t, p, "n4"); left.Decision != plan.Skip || left.Reasons[0].Message != "container app: cpu stays as they set it (700m/1600m, originally 1/2)" {
 			t.Errorf("%v because of %v", left.Decision, left.Reasons)
 		}
 	})

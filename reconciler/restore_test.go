@@ -17,31 +17,33 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 // planAs plans a pod of the API server as it is, with changes to the planner and
 // to the snapshot.
-func (s *apiServer) planAs(t *testing.T, p *corev1.Pod, nodeType string, changes ...func(*Planner, *Snapshot)) *Plan {
+func (s *apiServer) planAs(t *testing.T, p *corev1.Pod, nodeType string, changes ...func(*plan.Planner, *plan.Snapshot)) *plan.Plan {
 	t.Helper()
 	owned := p
 	controller := true
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
-	planner, snapshot := Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}, alone(t, owned, node(nodeType))
+	planner, snapshot := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}, alone(t, owned, podtest.Node(nodeType))
 	for _, change := range changes {
 		change(&planner, snapshot)
 	}
 	return planner.Plan(snapshot)
 }
 
-func restoring(_ *Planner, s *Snapshot) { s.Restore = true }
+func restoring(_ *plan.Planner, s *plan.Snapshot) { s.Restore = true }
 
-func (s *apiServer) do(t *testing.T, plan *Plan) {
+func (s *apiServer) do(t *testing.T, p *plan.Plan) {
 	t.Helper()
-	if !plan.pending() {
-		t.Fatalf("nothing to do: %v, %v", plan.Decision, plan.Reasons)
+	if !p.Pending() {
+		t.Fatalf("nothing to do: %v, %v", p.Decision, p.Reasons)
 	}
-	if _, err := s.actuator.carryOut(t.Context(), plan); err != nil {
+	if _, err := s.actuator.CarryOut(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -59,7 +61,7 @@ func (s *apiServer) nextSecond(t *testing.T) {
 }
 
 // resizeAs resizes the pod as another manager of its fields.
-func (s *apiServer) resizeAs(t *testing.T, p *corev1.Pod, manager string, to amounts) *corev1.Pod {
+func (s *apiServer) resizeAs(t *testing.T, p *corev1.Pod, manager string, to podtest.Amounts) *corev1.Pod {
 	t.Helper()
 	s.nextSecond(t)
 	p = s.get(t, p)
@@ -72,7 +74,7 @@ func (s *apiServer) resizeAs(t *testing.T, p *corev1.Pod, manager string, to amo
 }
 
 func (s *apiServer) restores(t *testing.T) {
-	created := s.pod(t, guaranteed, func(p *corev1.Pod) { p.Annotations = map[string]string{"theirs": "stays"} })
+	created := s.pod(t, podtest.Guaranteed, func(p *corev1.Pod) { p.Annotations = map[string]string{"theirs": "stays"} })
 	p := s.carryOut(t, created, "n4")
 	s.do(t, s.planAs(t, p, "n4", restoring))
 	p = s.get(t, p)
@@ -80,7 +82,7 @@ func (s *apiServer) restores(t *testing.T) {
 		t.Errorf("annotations %v", p.Annotations)
 	}
 	delete(p.Annotations, "theirs")
-	check(t, p, guaranteed)
+	check(t, p, podtest.Guaranteed)
 	for _, m := range p.ManagedFields {
 		if m.Manager == contract.FieldManager {
 			t.Errorf("a trace of us: %v", m)
@@ -90,7 +92,7 @@ func (s *apiServer) restores(t *testing.T) {
 		t.Errorf("managed by %v, before by %v", p.ManagedFields, created.ManagedFields)
 	}
 	again := s.planAs(t, p, "n4", restoring)
-	if again.pending() || again.Reasons[0].Code != contract.Restored {
+	if again.Pending() || again.Reasons[0].Code != contract.Restored {
 		t.Errorf("restored: %v because of %v", again.Decision, again.Reasons)
 	}
 	// Told otherwise, it is sized as if it never had been.
@@ -101,13 +103,13 @@ func (s *apiServer) restores(t *testing.T) {
 
 // A pod that has changed since it was found to have its originals is not cleaned.
 func (s *apiServer) sparesWhatChanged(t *testing.T) {
-	p := s.carryOut(t, s.pod(t, guaranteed), "n2d")
-	plan := s.planAs(t, p, "n2d", restoring)
+	p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n2d")
+	planned := s.planAs(t, p, "n2d", restoring)
 	s.carryOut(t, p, "n4")
-	if _, err := s.actuator.carryOut(t.Context(), plan); !apierrors.IsConflict(err) {
+	if _, err := s.actuator.CarryOut(t.Context(), planned); !apierrors.IsConflict(err) {
 		t.Errorf("got %v, want a conflict", err)
 	}
-	check(t, s.get(t, p), amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+	check(t, s.get(t, p), podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -117,7 +119,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 // restoresBesideTheKubelet: the kubelet says something of the pod between the two
 // writes of a restore.
 func (s *apiServer) restoresBesideTheKubelet(t *testing.T) {
-	p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+	p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 	writes := 0
 	config := s.cluster.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -134,20 +136,20 @@ func (s *apiServer) restoresBesideTheKubelet(t *testing.T) {
 		})
 	})
 	a := *s.actuator
-	a.client = kubernetes.NewForConfigOrDie(config)
-	if _, err := a.carryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err != nil {
+	a.Client = kubernetes.NewForConfigOrDie(config)
+	if _, err := a.CarryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err != nil {
 		t.Fatal(err)
 	}
-	check(t, s.get(t, p), guaranteed)
+	check(t, s.get(t, p), podtest.Guaranteed)
 	if writes != 3 {
 		t.Errorf("%d writes, want the resize, a clean that came late, and another", writes)
 	}
 }
 
 func (s *apiServer) restoresRecords(t *testing.T) {
-	p := s.carryOut(t, s.pod(t, guaranteed), "n2d")
+	p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n2d")
 	s.do(t, s.planAs(t, p, "n2d", restoring))
-	check(t, s.get(t, p), guaranteed)
+	check(t, s.get(t, p), podtest.Guaranteed)
 }
 
 // condition sets what a kubelet would say of a resize.
@@ -159,33 +161,33 @@ func (s *apiServer) putsBack(t *testing.T) {
 	type refusedResize struct {
 		name      string
 		condition corev1.PodCondition
-		want      amounts
+		want      podtest.Amounts
 	}
-	cases := []refusedResize{{"an infeasible resize as a whole", condition(corev1.PodResizePending, corev1.PodReasonInfeasible, "static"), guaranteed}}
+	cases := []refusedResize{{"an infeasible resize as a whole", condition(corev1.PodResizePending, corev1.PodReasonInfeasible, "static"), podtest.Guaranteed}}
 	if !s.keepsMemoryLimits() {
 		// Elsewhere no memory limit ever shrinks below what is used.
-		cases = append(cases, refusedResize{"of a failing one the memory that blocks", condition(corev1.PodResizeInProgress, corev1.PodReasonError, "below usage"), amounts{"500m", "500m", "1Gi", "1Gi"}})
+		cases = append(cases, refusedResize{"of a failing one the memory that blocks", condition(corev1.PodResizeInProgress, corev1.PodReasonError, "below usage"), podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}})
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			p := s.carryOut(t, s.pod(t, guaranteed), "big") // The statuses still say what it had.
+			p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "big") // The statuses still say what it had.
 			p.Status.Conditions = append(p.Status.Conditions, tc.condition)
 			p = s.status(t, p)
-			plan := s.planAs(t, p, "big")
-			if plan.kind != putBack || plan.Reasons[0].Message != tc.condition.Message {
-				t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)
+			planned := s.planAs(t, p, "big")
+			if planned.Kind != plan.PutBack || planned.Reasons[0].Message != tc.condition.Message {
+				t.Fatalf("%v because of %v", planned.Decision, planned.Reasons)
 			}
-			refused := &Refusal{Reason: plan.Reasons[0], wanted: plan.wanted}
-			s.do(t, plan)
+			refused := &plan.Refusal{Reason: planned.Reasons[0], Wanted: planned.Wanted}
+			s.do(t, planned)
 			p = s.get(t, p)
 			check(t, p, tc.want, applied("big")...)
 			p.Status.Conditions = nil
 			p = s.status(t, p)
-			remember := func(_ *Planner, s *Snapshot) { s.Refused = refused }
-			if again := s.planAs(t, p, "big", remember); again.Decision != Skip || again.Reasons[0] != refused.Reason {
+			remember := func(_ *plan.Planner, s *plan.Snapshot) { s.Refused = refused }
+			if again := s.planAs(t, p, "big", remember); again.Decision != plan.Skip || again.Reasons[0] != refused.Reason {
 				t.Errorf("put back, %v because of %v", again.Decision, again.Reasons)
 			}
-			if other := s.planAs(t, p, "slow", remember); other.Decision != Resize {
+			if other := s.planAs(t, p, "slow", remember); other.Decision != plan.Resize {
 				t.Errorf("on another ratio, %v because of %v", other.Decision, other.Reasons)
 			}
 		})
@@ -193,18 +195,18 @@ func (s *apiServer) putsBack(t *testing.T) {
 }
 
 func (s *apiServer) seesOthers(t *testing.T) {
-	theirs := amounts{"640m", "640m", "1Gi", "1Gi"}
-	p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+	theirs := podtest.Amounts{"640m", "640m", "1Gi", "1Gi"}
+	p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 	p = s.resizeAs(t, p, "they", theirs)
 
 	left := s.planAs(t, p, "n4")
-	if left.Decision != Skip || left.Reasons[0].Code != contract.ExternallyResized || left.Reasons[0].Message != "container app: cpu stays as they set it (640m/640m, originally 1/1)" {
+	if left.Decision != plan.Skip || left.Reasons[0].Code != contract.ExternallyResized || left.Reasons[0].Message != "container app: cpu stays as they set it (640m/640m, originally 1/1)" {
 		t.Fatalf("%v because of %v", left.Decision, left.Reasons)
 	}
-	if overridden := s.planAs(t, p, "n4", func(p *Planner, _ *Snapshot) { p.External = OverrideExternal }); overridden.Decision != Resize || overridden.Containers[0].Desired.CPU.Request != 800 {
+	if overridden := s.planAs(t, p, "n4", func(p *plan.Planner, _ *plan.Snapshot) { p.External = plan.OverrideExternal }); overridden.Decision != plan.Resize || overridden.Containers[0].Desired.CPU.Request != 800 {
 		t.Errorf("to be overridden: %v because of %v", overridden.Decision, overridden.Reasons)
 	}
-	adopt := func(p *Planner, _ *Snapshot) { p.External = AdoptExternal }
+	adopt := func(p *plan.Planner, _ *plan.Snapshot) { p.External = plan.AdoptExternal }
 	s.do(t, s.planAs(t, p, "n4", adopt))
 	p = s.get(t, p)
 	if _, err := time.Parse(time.RFC3339, p.Annotations[contract.AdoptedAt]); err != nil {
@@ -214,47 +216,49 @@ func (s *apiServer) seesOthers(t *testing.T) {
 	delete(again.Annotations, contract.AdoptedAt)
 	check(t, again, theirs, "adopted-cpu.app", "640m", "adopted-cpu-limit.app", "640m", "original-cpu.app", "800m", "original-cpu-limit.app", "800m", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
 		"applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
-	if again := s.planAs(t, p, "n4", adopt); again.pending() {
+	if again := s.planAs(t, p, "n4", adopt); again.Pending() {
 		t.Errorf("adopted, %v because of %v", again.Decision, again.Reasons)
 	}
 	if later := s.planAs(t, p, "big", adopt); later.Containers[0].Desired.CPU.Request != 400 {
 		t.Errorf("on a new ratio: %v", later.Containers[0].Desired)
 	}
-	p = s.resizeAs(t, p, "they", guaranteed)
-	if restored := s.planAs(t, p, "n4", restoring); restored.pending() || restored.Reasons[0].Code != contract.ExternallyResized {
+	p = s.resizeAs(t, p, "they", podtest.Guaranteed)
+	if restored := s.planAs(t, p, "n4", restoring); restored.Pending() || restored.Reasons[0].Code != contract.ExternallyResized {
 		t.Errorf("a restore would change what others set, or forget the originals: %v because of %v", restored.Decision, restored.Reasons)
 	}
 }
 
 // resizedFirst is a pod that somebody else resized before it was ever sized.
 func (s *apiServer) resizedFirst(t *testing.T) {
-	p := s.resizeAs(t, s.pod(t, guaranteed), "they", amounts{"640m", "640m", "1Gi", "1Gi"})
-	as := func(e External) func(*Planner, *Snapshot) { return func(p *Planner, _ *Snapshot) { p.External = e } }
-	for _, external := range []External{LeaveExternal, OverrideExternal} {
-		if plan := s.planAs(t, p, "n4", as(external)); plan.Decision != Skip || plan.Reasons[0].Code != contract.ExternallyResized {
-			t.Errorf("%s: %v because of %v", external, plan.Decision, plan.Reasons)
+	p := s.resizeAs(t, s.pod(t, podtest.Guaranteed), "they", podtest.Amounts{"640m", "640m", "1Gi", "1Gi"})
+	as := func(e plan.External) func(*plan.Planner, *plan.Snapshot) {
+		return func(p *plan.Planner, _ *plan.Snapshot) { p.External = e }
+	}
+	for _, external := range []plan.External{plan.LeaveExternal, plan.OverrideExternal} {
+		if planned := s.planAs(t, p, "n4", as(external)); planned.Decision != plan.Skip || planned.Reasons[0].Code != contract.ExternallyResized {
+			t.Errorf("%s: %v because of %v", external, planned.Decision, planned.Reasons)
 		}
 	}
-	s.do(t, s.planAs(t, p, "n4", as(AdoptExternal)))
+	s.do(t, s.planAs(t, p, "n4", as(plan.AdoptExternal)))
 	p = s.get(t, p)
 	if got := p.Annotations[contract.CPURequest.Key("app")]; got != "800m" {
 		t.Errorf("adopted with an original of %s", got)
 	}
-	if plan := s.planAs(t, p, "big", as(AdoptExternal)); plan.Containers[0].Desired.CPU.Request != 400 {
-		t.Errorf("on a new ratio: %v because of %v", plan.Containers[0].Desired, plan.Reasons)
+	if planned := s.planAs(t, p, "big", as(plan.AdoptExternal)); planned.Containers[0].Desired.CPU.Request != 400 {
+		t.Errorf("on a new ratio: %v because of %v", planned.Containers[0].Desired, planned.Reasons)
 	}
 }
 
 // adoptsParts: of a pod of which another container was resized, that container is
 // adopted and the others have the originals that they were created with.
 func (s *apiServer) adoptsParts(t *testing.T) {
-	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+	p := s.pod(t, podtest.Guaranteed, func(p *corev1.Pod) {
 		second := p.Spec.Containers[0]
 		second.Name = "second"
 		p.Spec.Containers = append(p.Spec.Containers, second)
 	})
-	p = s.resizeAs(t, p, "they", amounts{"640m", "640m", "1Gi", "1Gi"})
-	adopt := func(p *Planner, _ *Snapshot) { p.External = AdoptExternal }
+	p = s.resizeAs(t, p, "they", podtest.Amounts{"640m", "640m", "1Gi", "1Gi"})
+	adopt := func(p *plan.Planner, _ *plan.Snapshot) { p.External = plan.AdoptExternal }
 	s.do(t, s.planAs(t, p, "n4", adopt))
 	p = s.get(t, p)
 	for i, want := range []string{"640m", "800m"} {
@@ -262,18 +266,18 @@ func (s *apiServer) adoptsParts(t *testing.T) {
 			t.Errorf("%s has %s, want %s", p.Spec.Containers[i].Name, got, want)
 		}
 	}
-	if again := s.planAs(t, p, "n4", adopt); again.pending() {
-		t.Errorf("still to do: %v because of %v: %s", again.Decision, again.Reasons, again.describe())
+	if again := s.planAs(t, p, "n4", adopt); again.Pending() {
+		t.Errorf("still to do: %v because of %v: %s", again.Decision, again.Reasons, again.Describe())
 	}
 }
 
 // takesOver follows a pod of the published controller through ratio changes.
 func (s *apiServer) takesOver(t *testing.T) {
-	p := s.annotateAs(t, s.pod(t, guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi")
-	p = s.resizeAs(t, p, "published", amounts{"800m", "800m", "1Gi", "1Gi"})
+	p := s.annotateAs(t, s.pod(t, podtest.Guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi")
+	p = s.resizeAs(t, p, "published", podtest.Amounts{"800m", "800m", "1Gi", "1Gi"})
 	p = s.annotateAs(t, p, "published", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
-	if plan := s.planAs(t, p, "n4"); plan.Decision != Align || plan.pending() {
-		t.Errorf("as it was: %v because of %v", plan.Decision, plan.Reasons)
+	if planned := s.planAs(t, p, "n4"); planned.Decision != plan.Align || planned.Pending() {
+		t.Errorf("as it was: %v because of %v", planned.Decision, planned.Reasons)
 	}
 	s.nextSecond(t)
 	for nodeType, want := range map[string]string{"slow": "1250m", "big": "500m", "n2d": "1"} {
@@ -288,13 +292,13 @@ func (s *apiServer) takesOver(t *testing.T) {
 // takesOverUnresized takes over a pod for which the published controller found nothing to
 // resize, as on the baseline, and which it only annotated.
 func (s *apiServer) takesOverUnresized(t *testing.T) {
-	p := s.annotateAs(t, s.pod(t, guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n2d", "applied-at", "2026-11-20T01:02:03Z")
+	p := s.annotateAs(t, s.pod(t, podtest.Guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n2d", "applied-at", "2026-11-20T01:02:03Z")
 	p = s.carryOut(t, p, "n4")
-	if plan := s.planAs(t, p, "big"); plan.Containers[0].Desired.CPU.Request != 500 {
-		t.Errorf("on another node type: %v because of %v", plan.Decision, plan.Reasons)
+	if planned := s.planAs(t, p, "big"); planned.Containers[0].Desired.CPU.Request != 500 {
+		t.Errorf("on another node type: %v because of %v", planned.Decision, planned.Reasons)
 	}
-	if plan := s.planAs(t, p, "n4", restoring); !cleans(plan) || plan.Containers[0].Desired.CPU.Request != 1000 {
-		t.Errorf("to be restored: %v because of %v", plan.Decision, plan.Reasons)
+	if planned := s.planAs(t, p, "n4", restoring); !cleans(planned) || planned.Containers[0].Desired.CPU.Request != 1000 {
+		t.Errorf("to be restored: %v because of %v", planned.Decision, planned.Reasons)
 	}
 }
 
@@ -319,82 +323,82 @@ func (s *apiServer) annotateAs(t *testing.T, p *corev1.Pod, manager string, pair
 func (s *apiServer) disbelieves(t *testing.T) {
 	forged := []string{"original-cpu.app", "6", "original-cpu-limit.app", "6", "applied-instance-type", "n4"}
 	t.Run("before the first resize: the spec counts", func(t *testing.T) {
-		plan := s.planAs(t, s.annotateAs(t, s.pod(t, guaranteed), "kubectl-edit", forged...), "n4")
-		if got := reasonsOf(plan); !slices.Equal(got, []contract.Reason{contract.AnnotationIgnored}) {
-			t.Errorf("reasons %v", plan.Reasons)
+		planned := s.planAs(t, s.annotateAs(t, s.pod(t, podtest.Guaranteed), "kubectl-edit", forged...), "n4")
+		if got := reasonsOf(planned); !slices.Equal(got, []contract.Reason{contract.AnnotationIgnored}) {
+			t.Errorf("reasons %v", planned.Reasons)
 		}
-		s.do(t, plan)
-		p := s.get(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: plan.Pod.Namespace, Name: plan.Pod.Name}})
-		check(t, p, amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+		s.do(t, planned)
+		p := s.get(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: planned.Pod.Namespace, Name: planned.Pod.Name}})
+		check(t, p, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
 	})
 	t.Run("where nothing is to be resized: the record is put right", func(t *testing.T) {
-		p := s.annotateAs(t, s.carryOut(t, s.pod(t, guaranteed), "n2d"), "kubectl-edit", "original-cpu.app", "much")
-		plan := s.planAs(t, p, "n2d")
-		if plan.Decision != Align || !slices.Contains(reasonsOf(plan), contract.AnnotationIgnored) {
-			t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)
+		p := s.annotateAs(t, s.carryOut(t, s.pod(t, podtest.Guaranteed), "n2d"), "kubectl-edit", "original-cpu.app", "much")
+		planned := s.planAs(t, p, "n2d")
+		if planned.Decision != plan.Align || !slices.Contains(reasonsOf(planned), contract.AnnotationIgnored) {
+			t.Fatalf("%v because of %v", planned.Decision, planned.Reasons)
 		}
-		s.do(t, plan)
-		check(t, s.get(t, p), guaranteed, applied("n2d")...)
+		s.do(t, planned)
+		check(t, s.get(t, p), podtest.Guaranteed, applied("n2d")...)
 	})
 	t.Run("after a resize: the pod is left alone", func(t *testing.T) {
-		p := s.annotateAs(t, s.carryOut(t, s.pod(t, guaranteed), "n4"), "kubectl-edit", forged...)
-		plan := s.planAs(t, p, "n4")
-		if plan.Decision != Skip || plan.Reasons[0].Code != contract.InvalidAnnotation || !strings.Contains(plan.Reasons[0].Message, `"kubectl-edit"`) {
-			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		p := s.annotateAs(t, s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4"), "kubectl-edit", forged...)
+		planned := s.planAs(t, p, "n4")
+		if planned.Decision != plan.Skip || planned.Reasons[0].Code != contract.InvalidAnnotation || !strings.Contains(planned.Reasons[0].Message, `"kubectl-edit"`) {
+			t.Errorf("%v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
 	t.Run("where the API server's record was reset: nothing is believed", func(t *testing.T) {
-		p := s.annotateAs(t, s.pod(t, guaranteed), "kubectl-edit", forged...)
+		p := s.annotateAs(t, s.pod(t, podtest.Guaranteed), "kubectl-edit", forged...)
 		p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType, []byte(`{"metadata":{"managedFields":[{}]}}`), metav1.PatchOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan := s.planAs(t, p, "n4"); plan.Decision != Skip || plan.Reasons[0].Code != contract.InvalidAnnotation {
-			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		if planned := s.planAs(t, p, "n4"); planned.Decision != plan.Skip || planned.Reasons[0].Code != contract.InvalidAnnotation {
+			t.Errorf("%v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
 	t.Run("where too many managers wrote the pod: nothing is believed", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, guaranteed), "n4")
+		p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 		for i := range 13 {
 			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
 		}
-		if plan := s.planAs(t, p, "n4"); plan.Decision == Resize || slices.Contains(reasonsOf(plan), contract.AnnotationIgnored) {
-			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		if planned := s.planAs(t, p, "n4"); planned.Decision == plan.Resize || slices.Contains(reasonsOf(planned), contract.AnnotationIgnored) {
+			t.Errorf("%v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
 	t.Run("even if somebody has applied it as it is before", func(t *testing.T) {
-		p := s.applyPod(t, s.carryOut(t, s.pod(t, guaranteed), "n4"))
+		p := s.applyPod(t, s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4"))
 		s.nextSecond(t) // What is of one second is cut in any order.
 		for i := range 20 {
 			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
 		}
 		for _, nodeType := range []string{"n4", "slow"} {
-			if plan := s.planAs(t, p, nodeType); plan.Decision == Resize || slices.Contains(reasonsOf(plan), contract.AnnotationIgnored) {
-				t.Errorf("on %s: %v because of %v", nodeType, plan.Decision, plan.Reasons)
+			if planned := s.planAs(t, p, nodeType); planned.Decision == plan.Resize || slices.Contains(reasonsOf(planned), contract.AnnotationIgnored) {
+				t.Errorf("on %s: %v because of %v", nodeType, planned.Decision, planned.Reasons)
 			}
 		}
-		if plan := s.planAs(t, p, "n4", restoring); plan.pending() || plan.Reasons[0].Code != contract.InvalidAnnotation {
-			t.Errorf("restored: %v because of %v", plan.Decision, plan.Reasons)
+		if planned := s.planAs(t, p, "n4", restoring); planned.Pending() || planned.Reasons[0].Code != contract.InvalidAnnotation {
+			t.Errorf("restored: %v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
 	t.Run("who may resize may also say what the original is", func(t *testing.T) {
-		p := s.carryOut(t, s.pod(t, guaranteed), "n4")
-		p = s.annotateAs(t, s.resizeAs(t, p, "operator", amounts{"1600m", "1600m", "1Gi", "1Gi"}), "operator", "original-cpu.app", "2", "original-cpu-limit.app", "2")
-		if plan := s.planAs(t, p, "n4"); plan.Decision != Align {
-			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
+		p = s.annotateAs(t, s.resizeAs(t, p, "operator", podtest.Amounts{"1600m", "1600m", "1Gi", "1Gi"}), "operator", "original-cpu.app", "2", "original-cpu-limit.app", "2")
+		if planned := s.planAs(t, p, "n4"); planned.Decision != plan.Align {
+			t.Errorf("%v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
 }
 
 func (s *apiServer) longNames(t *testing.T) {
 	names := []string{strings.Repeat("a", 62) + "1", strings.Repeat("a", 62) + "2", strings.Repeat("b", 63)}
-	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+	p := s.pod(t, podtest.Guaranteed, func(p *corev1.Pod) {
 		template := p.Spec.Containers[0]
 		p.Spec.Containers = nil
 		for i, name := range names {
 			c := template
 			c.Name = name
-			c.Resources = amounts{fmt.Sprint(i + 1), fmt.Sprint(i + 1), "1Gi", "1Gi"}.Requirements()
+			c.Resources = podtest.Amounts{fmt.Sprint(i + 1), fmt.Sprint(i + 1), "1Gi", "1Gi"}.Requirements()
 			p.Spec.Containers = append(p.Spec.Containers, c)
 		}
 	})
@@ -413,16 +417,16 @@ func (s *apiServer) longNames(t *testing.T) {
 
 func (s *apiServer) sidecars(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
-	p := s.pod(t, guaranteed, func(p *corev1.Pod) {
+	p := s.pod(t, podtest.Guaranteed, func(p *corev1.Pod) {
 		sidecar := p.Spec.Containers[0]
 		sidecar.Name, sidecar.RestartPolicy = "proxy", &always
 		init := p.Spec.Containers[0]
 		init.Name = "init"
 		p.Spec.InitContainers = []corev1.Container{init, sidecar}
 	})
-	with := func(p *Planner, _ *Snapshot) { p.Sidecars = true }
-	if plan := s.planAs(t, p, "n4"); len(plan.Containers) != 1 {
-		t.Errorf("without being asked, plans %v", plan.Containers)
+	with := func(p *plan.Planner, _ *plan.Snapshot) { p.Sidecars = true }
+	if planned := s.planAs(t, p, "n4"); len(planned.Containers) != 1 {
+		t.Errorf("without being asked, plans %v", planned.Containers)
 	}
 	s.do(t, s.planAs(t, p, "n4", with))
 	p = s.get(t, p)
@@ -434,8 +438,8 @@ func (s *apiServer) sidecars(t *testing.T) {
 	if p.Annotations[contract.CPURequest.Key("proxy")] != "1" {
 		t.Errorf("annotations %v", p.Annotations)
 	}
-	if plan := s.planAs(t, p, "n4", with); plan.pending() {
-		t.Errorf("still to do: %v", plan.Reasons)
+	if planned := s.planAs(t, p, "n4", with); planned.Pending() {
+		t.Errorf("still to do: %v", planned.Reasons)
 	}
 	// The flag is off by now: what was done under it is undone all the same.
 	s.do(t, s.planAs(t, p, "n4", restoring))

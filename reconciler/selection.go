@@ -75,7 +75,7 @@ func (r *Reconciler) selects(of *Selection, k *pod.Pod, table *ratios.Table) boo
 
 // typeOf is the type of the pod's node; empty if that is not known.
 func (r *Reconciler) typeOf(of *pod.Pod, table *ratios.Table) string {
-	ruling := r.Planner.rule(of, r.node(of), "", table)
+	ruling := r.Planner.Rule(of, r.node(of), "", table)
 	return ruling.NodeType
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -25,15 +26,15 @@ func (r *Reconciler) shared(namespace string) shared {
 }
 
 // snapshot gathers what the plan of a pod is made from.
-func (r *Reconciler) snapshot(of *pod.Pod, in rules) *Snapshot {
+func (r *Reconciler) snapshot(of *pod.Pod, in rules) *plan.Snapshot {
 	return r.snapshotIn(r.shared(of.Namespace()), of, in)
 }
 
-func (r *Reconciler) snapshotIn(around shared, of *pod.Pod, in rules) *Snapshot {
+func (r *Reconciler) snapshotIn(around shared, of *pod.Pod, in rules) *plan.Snapshot {
 	node, now, workloads := r.node(of), r.clock.Now(), r.owners.Chain(nil, of)
 	r.answers.hear(of, node) // The cache may be ahead of what is told of its changes.
 	infeasible, until := r.answers.of(node, of, now)
-	s := &Snapshot{
+	s := &plan.Snapshot{
 		Pod:       of,
 		Workloads: workloads,
 		Table:     in.table,

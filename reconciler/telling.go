@@ -7,21 +7,22 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // written tells of a plan that was carried out: one line in the log, whatever there
 // is to say of it.
-func (r *Reconciler) written(ctx context.Context, plan *Plan, took time.Duration) {
-	said := plan.outcome()
-	r.loggerOf(ctx, plan).Info(plan.deed(said), "containers", plan.describe(), "baseline", plan.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
+func (r *Reconciler) written(ctx context.Context, p *plan.Plan, took time.Duration) {
+	said := p.Outcome()
+	r.loggerOf(ctx, p).Info(p.Deed(said), "containers", p.Describe(), "baseline", p.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
 	for _, reason := range said {
-		if plan.kind != putBack || r.ledger.news(plan.Pod, plan.UID, reason) {
-			r.announce(ctx, plan, reason)
+		if p.Kind != plan.PutBack || r.ledger.news(p.Pod, p.UID, reason) {
+			r.announce(ctx, p, reason)
 		}
 	}
 }
 
-func codesOf(said []Reason) []contract.Reason {
+func codesOf(said []plan.Reason) []contract.Reason {
 	codes := make([]contract.Reason, len(said))
 	for i := range said {
 		codes[i] = said[i].Code
@@ -31,13 +32,13 @@ func codesOf(said []Reason) []contract.Reason {
 
 // announce says something of a pod in metrics, an event and its trace; the log has
 // it already.
-func (r *Reconciler) announce(ctx context.Context, plan *Plan, said Reason) {
+func (r *Reconciler) announce(ctx context.Context, p *plan.Plan, said plan.Reason) {
 	r.metrics.outcome(said.Code)
-	visitOf(ctx).tell(ctx, plan, said)
-	r.Events.pod(plan.Pod, plan.UID, said)
+	visitOf(ctx).tell(ctx, p, said)
+	r.Events.pod(p.Pod, p.UID, said)
 }
 
 // loggerOf has what every line of the log about a pod begins with.
-func (r *Reconciler) loggerOf(ctx context.Context, plan *Plan) klog.Logger {
-	return klog.FromContext(ctx).WithValues("pod", plan.Pod, "uid", plan.UID, "node", plan.Node, "nodeType", plan.NodeType)
+func (r *Reconciler) loggerOf(ctx context.Context, p *plan.Plan) klog.Logger {
+	return klog.FromContext(ctx).WithValues("pod", p.Pod, "uid", p.UID, "node", p.Node, "nodeType", p.NodeType)
 }

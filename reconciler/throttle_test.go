@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -17,7 +18,7 @@ type throttle struct {
 	now atomic.Pointer[flowcontrol.RateLimiter]
 }
 
-func (l *throttle) set(qps float32) { l.use(newLimiter(qps, 1)) }
+func (l *throttle) set(qps float32) { l.use(actuate.NewLimiter(qps, 1)) }
 
 func (l *throttle) use(limiter flowcontrol.RateLimiter) { l.now.Store(&limiter) }
 

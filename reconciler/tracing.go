@@ -7,13 +7,11 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	otelcodes "go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
-
-// tracerName is who makes the spans.
-const tracerName = "github.com/workload-resizer/workload-resizer/reconciler"
 
 // visit is a worker's turn with one pod, as a trace tells it: one span from when
 // the pod was queued, with the plan and each write below it. It begins to be
@@ -34,7 +32,7 @@ func (r *Reconciler) begin(ctx context.Context, queued time.Time) (context.Conte
 	if r.Traces == nil {
 		return ctx, nil
 	}
-	t := &visit{tracer: r.Traces.Tracer(tracerName), queued: queued, began: r.clock.Now()}
+	t := &visit{tracer: r.Traces.Tracer(actuate.TracerName), queued: queued, began: r.clock.Now()}
 	return context.WithValue(ctx, visitKey{}, t), t
 }
 
@@ -52,7 +50,7 @@ func (t *visit) hasPlan(at time.Time) {
 
 // trace has the visit traced from here on, and returns the context of what is done
 // in it.
-func (t *visit) trace(ctx context.Context, plan *Plan) context.Context {
+func (t *visit) trace(ctx context.Context, p *plan.Plan) context.Context {
 	if t == nil {
 		return ctx
 	}
@@ -60,13 +58,13 @@ func (t *visit) trace(ctx context.Context, plan *Plan) context.Context {
 		return trace.ContextWithSpan(ctx, t.span)
 	}
 	ctx, t.span = t.tracer.Start(ctx, "reconcile pod", trace.WithNewRoot(), trace.WithTimestamp(t.queued), trace.WithAttributes(
-		attribute.String("k8s.namespace.name", plan.Pod.Namespace),
-		attribute.String("k8s.pod.name", plan.Pod.Name),
-		attribute.String("k8s.pod.uid", string(plan.UID)),
-		attribute.String("k8s.node.name", plan.Node),
-		attribute.String("workload_resizer.node_type", plan.NodeType),
-		attribute.String("workload_resizer.decision", plan.Decision.String()),
-		attribute.String("workload_resizer.ratio_revision", plan.Revision),
+		attribute.String("k8s.namespace.name", p.Pod.Namespace),
+		attribute.String("k8s.pod.name", p.Pod.Name),
+		attribute.String("k8s.pod.uid", string(p.UID)),
+		attribute.String("k8s.node.name", p.Node),
+		attribute.String("workload_resizer.node_type", p.NodeType),
+		attribute.String("workload_resizer.decision", p.Decision.String()),
+		attribute.String("workload_resizer.ratio_revision", p.Revision),
 	))
 	_, planning := t.tracer.Start(ctx, "plan", trace.WithTimestamp(t.began))
 	planning.End(trace.WithTimestamp(t.planned))
@@ -74,11 +72,11 @@ func (t *visit) trace(ctx context.Context, plan *Plan) context.Context {
 }
 
 // tell adds to the trace what people are told.
-func (t *visit) tell(ctx context.Context, plan *Plan, said Reason) {
+func (t *visit) tell(ctx context.Context, p *plan.Plan, said plan.Reason) {
 	if t == nil || said.Code.Severity() == contract.Silent {
 		return
 	}
-	t.trace(ctx, plan)
+	t.trace(ctx, p)
 	t.span.AddEvent(string(said.Code), trace.WithAttributes(attribute.String("message", said.Message)))
 	t.span.SetAttributes(attribute.String("workload_resizer.reason", string(said.Code)))
 }
@@ -93,29 +91,5 @@ func (t *visit) failed(err error) {
 func (t *visit) end() {
 	if t != nil && t.span != nil {
 		t.span.End()
-	}
-}
-
-// startWrite begins the span of a write, below whatever is traced, and returns
-// what ends it.
-func startWrite(ctx context.Context, s Step, pod types.NamespacedName) (context.Context, func(resourceVersion string, err error)) {
-	above := trace.SpanFromContext(ctx)
-	if !above.IsRecording() {
-		return ctx, func(string, error) {}
-	}
-	ctx, span := above.TracerProvider().Tracer(tracerName).Start(ctx, "write "+string(s), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-		attribute.String("workload_resizer.step", string(s)),
-		attribute.String("k8s.namespace.name", pod.Namespace),
-		attribute.String("k8s.pod.name", pod.Name),
-	))
-	return ctx, func(resourceVersion string, err error) {
-		span.SetAttributes(attribute.Int("http.response.status_code", statusCode(err)))
-		if err != nil {
-			span.RecordError(err)
-			span.SetStatus(otelcodes.Error, err.Error())
-		} else {
-			span.SetAttributes(attribute.String("k8s.pod.resource_version", resourceVersion))
-		}
-		span.End()
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -117,7 +118,7 @@ func (r *Reconciler) nodeChanged(old, obj any) {
 	case node == nil:
 		r.answers.forget(before.Name)
 		r.enqueueNode(before.Name)
-	case before == nil || !r.sameType(before, node) || machineOf(before) != machineOf(node):
+	case before == nil || !r.sameType(before, node) || plan.MachineOf(before) != plan.MachineOf(node):
 		r.enqueueNode(node.Name)
 	case !sameRoom(before, node):
 		r.enqueueHeld(node.Name, contract.NodeCapacity, contract.NodePressure, contract.ResizeInfeasible, contract.ResizeError)
@@ -217,8 +218,8 @@ func (r *Reconciler) onNodesOtherwise(before, now *ratios.Table) (pods []*pod.Po
 func (r *Reconciler) saysOtherwise(node *corev1.Node, before, now *ratios.Table) bool {
 	profiles := now.Profiles()
 	for i, profile := range before.Profiles() {
-		a, b := r.Planner.ruleBy(profile, node, ""), r.Planner.ruleBy(profiles[i], node, "")
-		if !a.sizesAs(&b) {
+		a, b := r.Planner.RuleBy(profile, node, ""), r.Planner.RuleBy(profiles[i], node, "")
+		if !a.SizesAs(&b) {
 			return true
 		}
 	}
@@ -233,8 +234,8 @@ func (r *Reconciler) affected(of *pod.Pod, before, now rules) bool {
 		return false
 	}
 	node := r.node(of)
-	a, b := r.Planner.rule(of, node, "", before.table), r.Planner.rule(of, node, "", now.table)
-	return !a.sizesAs(&b)
+	a, b := r.Planner.Rule(of, node, "", before.table), r.Planner.Rule(of, node, "", now.table)
+	return !a.SizesAs(&b)
 }
 
 // heldOtherwise tells whether holds say something else of a pod than before.

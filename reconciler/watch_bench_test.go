@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkAffected(b *testing.B) {
 			rulesOf := [...]rules{{r.Ratios.Table(), holds}, {withN4(b, 1.3), holds}}
 			for _, obj := range r.podIndex.List() {
 				of := obj.(*pod.Pod)
-				r.ledger.planned(&Plan{Pod: of.NamespacedName(), UID: of.UID, Decision: Resize}, rulesOf[0], difference{}, r.clock.Now())
+				r.ledger.planned(&plan.Plan{Pod: of.NamespacedName(), UID: of.UID, Decision: plan.Resize}, rulesOf[0], difference{}, r.clock.Now())
 			}
 			b.ReportAllocs()
 			for i := 1; b.Loop(); i++ {

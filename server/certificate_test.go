@@ -11,7 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/health"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -45,7 +45,7 @@ func TestProbesAndMetricsTellOfTheCertificate(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 			config := Config{
-				Ratios: store, Planner: &reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds}, Limits: limits.Default,
+				Ratios: store, Planner: &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Limits: limits.Default,
 				Metrics: prometheus.NewRegistry(), GRPC: servertest.Listen(t), HTTP: servertest.Listen(t), Certificate: tc.certificate,
 			}
 			r := &running{http: "http://" + config.HTTP.Addr().String()}

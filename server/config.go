@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/benchmarks"
 	"github.com/workload-resizer/workload-resizer/server/health"
@@ -41,7 +42,7 @@ type Config struct {
 	Election status.Election
 	// Planner plans manifests where there is no Reconciler; with one it does not
 	// count.
-	Planner *reconciler.Planner
+	Planner *plan.Planner
 
 	// Access decides who may call what, and see which pods; nil lets callers of
 	// this machine do everything, and no others anything.
@@ -88,7 +89,7 @@ func (c *Config) stores() (all []health.Store) {
 
 // planner plans pods that are not in the cluster. The error is that what the
 // cluster allows is not known yet.
-func (c *Config) planner() (*reconciler.Planner, error) {
+func (c *Config) planner() (*plan.Planner, error) {
 	if c.standalone() {
 		return c.Planner, nil
 	}

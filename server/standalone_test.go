@@ -8,7 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -49,7 +49,7 @@ func TestOnlyWhatNeedsNoClusterIsAnsweredWithoutOne(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	listener := servertest.Listen(t)
 	s := New(Config{
-		Ratios: store, Planner: &reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds}, Limits: limits.Default,
+		Ratios: store, Planner: &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Limits: limits.Default,
 		Reflection: true, Channelz: true, Metrics: prometheus.NewRegistry(), GRPC: listener,
 	})
 	conn := servertest.Dial(t, listener)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 )
 
 // writeTimeout bounds one write to a pod. Time spent waiting for the client's own
@@ -38,7 +38,7 @@ func newClients(o *options) (*clients, error) {
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 
 	config.QPS, config.Burst = o.qps, o.burst
-	writing := reconciler.WriterConfig(config, writeTimeout)
+	writing := actuate.ClientConfig(config, writeTimeout)
 	bounded := rest.CopyConfig(config)
 	bounded.Timeout = writeTimeout
 	electing := rest.CopyConfig(config)

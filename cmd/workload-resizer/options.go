@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
@@ -66,10 +66,10 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	o.benchmarks.addTo(flags)
 	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the pods that are restored or paused, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that tells a node's type (default: the labels of the clouds, "+nodetype.LabelGCPMachineFamily+" first)")
-	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", reconciler.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
+	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", plan.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
 	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "kinds whose metadata is read to know what controls a pod's controller, as resources, e.g. rollouts.argoproj.io: holds and autoscalers on that are for the pod; the server needs the right to list and watch each")
 	flags.BoolVar(&o.sidecars, "sidecars", false, "resize restartable init containers too")
-	flags.StringVar(&o.externallyResized, "externally-resized", string(reconciler.LeaveExternal), "what becomes of a container's cpu or memory that somebody else set: leave it, adopt it (it is right for this node; later changes start from it) or override it")
+	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what becomes of a container's cpu or memory that somebody else set: leave it, adopt it (it is right for this node; later changes start from it) or override it")
 	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are sized anew per second, restores first, then the most wrong; 0 is no limit")
 	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "127.0.0.1:7443", "address of the gRPC API; without TLS it must be on loopback")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, with intermediates after it; read again when it changes")
@@ -146,7 +146,7 @@ func (o *options) validate() error {
 	if _, err := owners.ParseResources(o.workloadKinds); err != nil {
 		reject("workload-kinds", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	if !slices.Contains(reconciler.Externals, reconciler.External(o.externallyResized)) {
+	if !slices.Contains(plan.Externals, plan.External(o.externallyResized)) {
 		reject("externally-resized", "must be leave, adopt or override, not %q", o.externallyResized)
 	}
 	if !(o.realignRate >= 0) || math.IsInf(o.realignRate, 0) {

@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server"
 )
 
@@ -111,11 +112,11 @@ func serve(ctx context.Context, o *options) error {
 		Burst:         o.burst,
 		Ratios:        known.store,
 		Holds:         holds,
-		Planner: reconciler.Planner{
+		Planner: plan.Planner{
 			OwnerKinds: o.ownerKinds,
 			NodeTypes:  nodetype.New(o.nodeTypeLabel),
 			Sidecars:   o.sidecars,
-			External:   reconciler.External(o.externallyResized),
+			External:   plan.External(o.externallyResized),
 		},
 		Events:      events,
 		Metrics:     registry,

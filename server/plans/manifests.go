@@ -11,8 +11,8 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/manifest"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
@@ -54,7 +54,7 @@ func (s *Service) PreviewManifest(ctx context.Context, request *workloadresizerv
 	nodeTypes, containers := make([][]string, len(found.Objects)), 0
 	for i := range found.Objects {
 		if nodeTypes[i] = asked; len(asked) == 0 {
-			nodeTypes[i] = reconciler.NodeTypesOf(found.Objects[i].Pod, table)
+			nodeTypes[i] = plan.NodeTypesOf(found.Objects[i].Pod, table)
 		}
 		containers += len(nodeTypes[i]) * max(1, len(found.Objects[i].Pod.Containers))
 	}
@@ -70,7 +70,7 @@ func (s *Service) PreviewManifest(ctx context.Context, request *workloadresizerv
 			if err := ctx.Err(); err != nil {
 				return nil, status.FromContextError(err).Err()
 			}
-			p := plan(planner.Imagine(object.Pod, nodeType, table))
+			p := messageOf(planner.Imagine(object.Pod, nodeType, table))
 			if bytes += proto.Size(p); bytes > limits.AnswerBytes {
 				return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to an answer of more than %d MiB; name fewer node types, or send it in parts", limits.AnswerBytes>>20))
 			}

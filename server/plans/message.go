@@ -5,13 +5,13 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// plan translates one plan.
-func plan(p *reconciler.Plan) *workloadresizerv1.Plan { return planWith(p, translate.Resources) }
+// messageOf translates one plan.
+func messageOf(p *plan.Plan) *workloadresizerv1.Plan { return planWith(p, translate.Resources) }
 
 // planMessages translates plans to be sent, not looked into. Most pods of a cluster
 // have one of a few sizes: each is encoded once, as that is what most of the time
@@ -27,7 +27,7 @@ func newPlanMessages() *planMessages {
 	return &planMessages{sizes: map[sizing.Container]*workloadresizerv1.Resources{}}
 }
 
-func (m *planMessages) plan(p *reconciler.Plan) *workloadresizerv1.Plan {
+func (m *planMessages) plan(p *plan.Plan) *workloadresizerv1.Plan {
 	return planWith(p, m.resources)
 }
 
@@ -46,7 +46,7 @@ func (m *planMessages) resources(c sizing.Container) *workloadresizerv1.Resource
 	return out
 }
 
-func planWith(p *reconciler.Plan, resources func(sizing.Container) *workloadresizerv1.Resources) *workloadresizerv1.Plan {
+func planWith(p *plan.Plan, resources func(sizing.Container) *workloadresizerv1.Resources) *workloadresizerv1.Plan {
 	out := &workloadresizerv1.Plan{
 		Namespace:        p.Pod.Namespace,
 		Pod:              p.Pod.Name,

@@ -37,7 +37,7 @@ func (s *Service) PreviewPod(ctx context.Context, request *workloadresizerv1.Pre
 	if err != nil {
 		return nil, translate.Error(err)
 	}
-	return &workloadresizerv1.PreviewPodResponse{Plan: plan(p)}, nil
+	return &workloadresizerv1.PreviewPodResponse{Plan: messageOf(p)}, nil
 }
 
 // PreviewPlans implements the PlanService.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -41,8 +41,8 @@ func (p *progress) message(done int) *workloadresizerv1.PreviewPlansResponse {
 // summary adds up plans.
 type summary struct {
 	pods int
-	// decisions are by reconciler.Decision.
-	decisions [reconciler.Resize + 1]int64
+	// decisions are by plan.Decision.
+	decisions [plan.Resize + 1]int64
 	codes     map[string]int64
 	// cpu and memory are by how much requests would change, in millicores and
 	// bytes.
@@ -53,10 +53,10 @@ type summary struct {
 
 func newSummary() *summary { return &summary{codes: map[string]int64{}} }
 
-func (s *summary) add(p *reconciler.Plan) {
+func (s *summary) add(p *plan.Plan) {
 	s.pods++
 	s.decisions[p.Decision]++
-	if p.Decision != reconciler.Resize && len(p.Reasons) > 0 {
+	if p.Decision != plan.Resize && len(p.Reasons) > 0 {
 		s.codes[string(p.Reasons[0].Code)]++
 	}
 	for i := range p.Containers {
@@ -69,9 +69,9 @@ func (s *summary) add(p *reconciler.Plan) {
 func (s *summary) message() *workloadresizerv1.PlanSummary {
 	return &workloadresizerv1.PlanSummary{
 		Pods:    int64(s.pods),
-		Resize:  s.decisions[reconciler.Resize],
-		Aligned: s.decisions[reconciler.Align],
-		Skip:    s.decisions[reconciler.Skip],
+		Resize:  s.decisions[plan.Resize],
+		Aligned: s.decisions[plan.Align],
+		Skip:    s.decisions[plan.Skip],
 		Codes:   s.codes,
 
 		RequestDelta: translate.Quantities(s.cpu, s.memory),

@@ -8,6 +8,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
@@ -18,7 +19,7 @@ type Config struct {
 	// Reconciler is nil where there is no cluster.
 	Reconciler *reconciler.Reconciler
 	// Planner plans what is not in the cluster; the error is that it cannot yet.
-	Planner func() (*reconciler.Planner, error)
+	Planner func() (*plan.Planner, error)
 	// Viewer tells what callers see.
 	Viewer access.Viewer
 	// Slots bound what is planned at once.

@@ -8,6 +8,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
@@ -66,7 +67,7 @@ func impactMessage(impact *reconciler.Impact, view access.View) (*workloadresize
 	return m, nil
 }
 
-func vetoedPod(p *reconciler.Plan) *workloadresizerv1.VetoedPod {
+func vetoedPod(p *plan.Plan) *workloadresizerv1.VetoedPod {
 	objection := p.Objection()
 	return &workloadresizerv1.VetoedPod{
 		Namespace: p.Pod.Namespace, Pod: p.Pod.Name, Node: p.Node,

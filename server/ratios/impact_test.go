@@ -11,14 +11,15 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
-	vetoed := func(namespace string) *reconciler.Plan {
-		return &reconciler.Plan{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}, Node: "a", Reasons: []reconciler.Reason{{Code: "NodeCapacity", Message: "full"}}}
+	vetoed := func(namespace string) *plan.Plan {
+		return &plan.Plan{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}, Node: "a", Reasons: []plan.Reason{{Code: "NodeCapacity", Message: "full"}}}
 	}
 	impact := &reconciler.Impact{
 		Total:     reconciler.ImpactGroup{Pods: 3, CPU: -1500, Memory: 2 << 30, Vetoed: 2},
@@ -26,7 +27,7 @@ func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 		Namespaces: []reconciler.ImpactGroup{
 			{Name: "bank", Pods: 2, Memory: 2 << 30, Vetoed: 1}, {Name: "shop", Pods: 1, CPU: -1500, Vetoed: 1},
 		},
-		Vetoed: []*reconciler.Plan{vetoed("bank"), vetoed("shop")},
+		Vetoed: []*plan.Plan{vetoed("bank"), vetoed("shop")},
 	}
 	got, err := impactMessage(impact, servertest.Only("shop"))
 	if err != nil {
@@ -50,7 +51,7 @@ func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 func TestAnImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
 	impact := &reconciler.Impact{}
 	for n := range 300 {
-		impact.Vetoed = append(impact.Vetoed, &reconciler.Plan{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}})
+		impact.Vetoed = append(impact.Vetoed, &plan.Plan{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}})
 	}
 	got, err := impactMessage(impact, servertest.Only("1"))
 	if err != nil || len(got.GetVetoed()) != 100 || got.GetVetoed()[99].GetPod() != "199" {

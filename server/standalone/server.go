@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
@@ -37,9 +37,9 @@ func Run(ctx context.Context, config Config) error {
 }
 
 func newServer(store *ratios.Store, config Config) *server.Server {
-	planner := &reconciler.Planner{OwnerKinds: config.OwnerKinds, Sidecars: config.Sidecars}
+	planner := &plan.Planner{OwnerKinds: config.OwnerKinds, Sidecars: config.Sidecars}
 	if planner.OwnerKinds == nil {
-		planner.OwnerKinds = reconciler.DefaultOwnerKinds
+		planner.OwnerKinds = plan.DefaultOwnerKinds
 	}
 	if config.Metrics == nil {
 		config.Metrics = prometheus.NewRegistry()

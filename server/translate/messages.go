@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -35,11 +35,11 @@ func Quantities(cpu, memory int64) map[string]string {
 }
 
 // Decision is what becomes of a pod.
-func Decision(d reconciler.Decision) workloadresizerv1.Decision {
+func Decision(d plan.Decision) workloadresizerv1.Decision {
 	switch d {
-	case reconciler.Resize:
+	case plan.Resize:
 		return workloadresizerv1.Decision_DECISION_RESIZE
-	case reconciler.Align:
+	case plan.Align:
 		return workloadresizerv1.Decision_DECISION_ALIGNED
 	}
 	return workloadresizerv1.Decision_DECISION_SKIP

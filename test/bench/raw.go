@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
@@ -69,7 +69,7 @@ func newRaw(kubeconfig string) (*raw, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the bare client: %w", err)
 	}
-	writes, err := kubernetes.NewForConfig(reconciler.WriterConfig(config, writeTimeout))
+	writes, err := kubernetes.NewForConfig(actuate.ClientConfig(config, writeTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("set up the bare client: %w", err)
 	}
@@ -184,7 +184,7 @@ func (r *raw) write(ctx context.Context, pod *corev1.Pod) error {
 		if err := r.writes.CoreV1().RESTClient().Patch(types.StrategicMergePatchType).
 			Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource(step.subresources...).
 			VersionedParams(&metav1.PatchOptions{FieldManager: contract.FieldManager}, scheme.ParameterCodec).
-			SetHeader("Accept", reconciler.AcceptMetadata).Body(body).Do(ctx).Into(written); err != nil {
+			SetHeader("Accept", actuate.AcceptMetadata).Body(body).Do(ctx).Into(written); err != nil {
 			return fmt.Errorf("write pod %s: %w", pod.Name, err)
 		}
 		version = written.ResourceVersion

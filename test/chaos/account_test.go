@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // account is what became of a pod so far, from every state that it was in. It is kept
@@ -136,7 +136,7 @@ func (a *account) checkRecord(pod *corev1.Pod, was map[part]setter, rules []rule
 		if !has || text == before {
 			continue
 		}
-		if to := amountIn(text, p); was[p] == third && mayDo(rules, reconciler.AdoptExternal) {
+		if to := amountIn(text, p); was[p] == third && mayDo(rules, plan.AdoptExternal) {
 			a.originals[p], fresh[p] = to, true
 		} else if to != a.originals[p] {
 			wrong = append(wrong, fmt.Sprintf("the original of %v becomes %s, and is %d", p, text, a.originals[p]))
@@ -158,7 +158,7 @@ func (a *account) checkRecord(pod *corev1.Pod, was map[part]setter, rules []rule
 func (a *account) checkAdoption(p pair, pod *corev1.Pod, fresh map[part]bool, rules []rule) (wrong []string) {
 	original := a.original(p)
 	by := slices.DeleteFunc(slices.Clone(rules), func(r rule) bool {
-		return r.external != reconciler.AdoptExternal || !r.comesTo(original, p, fresh, pod.Spec.NodeName)
+		return r.external != plan.AdoptExternal || !r.comesTo(original, p, fresh, pod.Spec.NodeName)
 	})
 	// Where he set one of two, its original cannot pass that of the other, and what is
 	// equal stays so.
@@ -203,16 +203,16 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 			same := map[part]bool{q: true}
 			// What is adopted as what it is already leaves the original as it was.
 			unseen := slices.ContainsFunc(rules, func(r rule) bool {
-				return r.external == reconciler.AdoptExternal && r.comesTo(original, p.in(a.last), same, pod.Spec.NodeName)
+				return r.external == plan.AdoptExternal && r.comesTo(original, p.in(a.last), same, pod.Spec.NodeName)
 			})
-			if was[q] == third && !a.adopts(q) && !unseen && !mayDo(rules, reconciler.OverrideExternal) {
+			if was[q] == third && !a.adopts(q) && !unseen && !mayDo(rules, plan.OverrideExternal) {
 				wrong = append(wrong, fmt.Sprintf("%v was set by another, and %s changes from %v", q, p.resource, before))
 			}
 		}
 		for _, q := range changed {
 			moved := slices.ContainsFunc(rules, func(r rule) bool { return !a.adoptedBy(q, r) || !r.holds(p, before[p.request()]) })
 			// One who overrides goes by the originals, though it was not recorded yet that they were adopted.
-			overridden := mayDo(rules, reconciler.OverrideExternal)
+			overridden := mayDo(rules, plan.OverrideExternal)
 			if a.adopts(q) && was[q] == third && !moved && !overridden && p.now() != original {
 				wrong = append(wrong, fmt.Sprintf("%v was adopted as %d, and becomes %d though nothing has changed", q, before[q], now[q]))
 			}
@@ -243,7 +243,7 @@ func (a *account) adoptedBy(p part, r rule) bool {
 }
 
 // mayDo tells whether a process may have been told to do so with others' resizes.
-func mayDo(rules []rule, external reconciler.External) bool {
+func mayDo(rules []rule, external plan.External) bool {
 	return slices.ContainsFunc(rules, func(r rule) bool { return r.external == external })
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -49,7 +49,7 @@ func (s *suite) killedRandomly(t *testing.T, n, faults int) {
 	w.createMixed(t, mixedPods, plain, shared, shared)
 	round := 1
 	for ; (round <= n || d.failures() < faults) && !t.Failed(); round++ {
-		w.external = reconciler.Externals[r.IntN(len(reconciler.Externals))]
+		w.external = plan.Externals[r.IntN(len(plan.Externals))]
 		w.nextLife()
 		c.change(t, r)
 		reads, writes, most := c.config, c.config, 60

@@ -14,6 +14,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -33,14 +35,14 @@ type incarnation struct {
 // writes by another. It ends with the test if it is not stopped before.
 func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 	t.Helper()
-	writes = reconciler.WriterConfig(writes, writeTimeout)
+	writes = actuate.ClientConfig(writes, writeTimeout)
 	i := &incarnation{registry: prometheus.NewRegistry(), ended: make(chan struct{})}
 	store := ratios.NewStore(w.ratios)
 	r, err := reconciler.New(reconciler.Config{
 		Client: kubernetes.NewForConfigOrDie(reads), Dynamic: dynamic.NewForConfigOrDie(reads),
 		Writer: kubernetes.NewForConfigOrDie(writes), Asker: kubernetes.NewForConfigOrDie(writes),
 		Ratios: store, Holds: w.holds,
-		Planner: reconciler.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: w.external},
+		Planner: plan.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: w.external},
 		Events:  reconciler.NoEvents(), Metrics: i.registry, Workers: 4,
 	})
 	if err != nil {

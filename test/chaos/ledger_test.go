@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // ledger has the accounts of all pods of a world.
@@ -121,7 +121,7 @@ func adoptions(pod *corev1.Pod) (n int) {
 }
 
 // toldTo is what processes may have been told to do with others' resizes.
-func toldTo(rules []rule) (all []reconciler.External) {
+func toldTo(rules []rule) (all []plan.External) {
 	for _, r := range rules {
 		all = append(all, r.external)
 	}

@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // rule is what people want at one time: the ratios, the types of the nodes, and what is
@@ -15,7 +15,7 @@ import (
 type rule struct {
 	table     *table
 	nodeTypes map[string]string
-	external  reconciler.External
+	external  plan.External
 }
 
 // noteRule has what people want now counted among the rules of late.

@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // settled tells whether a pod is as it should be once a process has done all that it
@@ -55,11 +56,11 @@ func (c *crashes) settled(key types.NamespacedName) error {
 
 // circumstances are what helps to find out why a pod is not settled.
 func (c *crashes) circumstances(key types.NamespacedName, pod *corev1.Pod) string {
-	plan, err := c.life.Preview(c.ctx, key, reconciler.PreviewOptions{})
+	p, err := c.life.Preview(c.ctx, key, reconciler.PreviewOptions{})
 	if err != nil {
 		return fmt.Sprintf("; no plan: %v", err)
 	}
-	return fmt.Sprintf("\nis: %s%v, by %s; held by %q\nplan: %v because of %v", sizesOf(pod), ours(pod), writers(pod), c.holds.of(pod).Kind, plan.Decision, plan.Reasons)
+	return fmt.Sprintf("\nis: %s%v, by %s; held by %q\nplan: %v because of %v", sizesOf(pod), ours(pod), writers(pod), c.holds.of(pod).Kind, p.Decision, p.Reasons)
 }
 
 // settledPair tells whether one resource is as it should be; free tells that it is the
@@ -92,9 +93,9 @@ func (a *account) settledPair(p pair, pod *corev1.Pod, now *rule, kind hold.Kind
 		return nil // Nothing comes to it exactly.
 	case free:
 		return fmt.Errorf("it is %v, want %v; its original is %v", p.now(), to, original)
-	case now.external == reconciler.OverrideExternal && a.known(p, pod):
+	case now.external == plan.OverrideExternal && a.known(p, pod):
 		return fmt.Errorf("another's %v is to be overridden by %v; its original is %v", p.now(), to, original)
-	case now.external == reconciler.AdoptExternal && kind == "" && !a.mixedUp(p, pod):
+	case now.external == plan.AdoptExternal && kind == "" && !a.mixedUp(p, pod):
 		return fmt.Errorf("another's %v is to be adopted", p.now())
 	}
 	return nil
@@ -107,7 +108,7 @@ func (a *account) changesClass(pod *corev1.Pod, now *rule, kind hold.Kind) bool 
 	for p := range pairsOf(pod) {
 		to := a.original(p)
 		switch {
-		case a.set(p, nobodyKnows), restarts(p.container, p.resource), a.left(p, pod) && (now.external != reconciler.OverrideExternal || !a.known(p, pod)):
+		case a.set(p, nobodyKnows), restarts(p.container, p.resource), a.left(p, pod) && (now.external != plan.OverrideExternal || !a.known(p, pod)):
 			to = p.now()
 		case kind == "":
 			to = now.want(to, p, pod.Spec.NodeName)
@@ -130,7 +131,7 @@ func (a *account) mixedUp(p pair, pod *corev1.Pod) bool {
 // give back, and nothing else.
 func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 	pod := c.pod(key)
-	plan, err := life.Preview(c.ctx, key, reconciler.PreviewOptions{Restore: true})
+	planned, err := life.Preview(c.ctx, key, reconciler.PreviewOptions{Restore: true})
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 		return nil // Nothing is to be given back.
 	}
 	var said strings.Builder
-	for _, reason := range plan.Reasons {
+	for _, reason := range planned.Reasons {
 		said.WriteString(reason.Message + "; ")
 	}
 	a, now := c.ledger.accounts[pod.UID], c.rule()
@@ -147,8 +148,8 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 	}
 	for p := range pairsOf(pod) {
 		to := p.now()
-		for i := range plan.Containers {
-			if d := &plan.Containers[i]; d.Name == p.container.Name {
+		for i := range planned.Containers {
+			if d := &planned.Containers[i]; d.Name == p.container.Name {
 				to = amount{d.Desired.CPU.Request, d.Desired.CPU.Limit}
 				if p.resource == corev1.ResourceMemory {
 					to = amount{d.Desired.Memory.Request, d.Desired.Memory.Limit}

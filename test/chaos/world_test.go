@@ -18,7 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // world is what a reconciler lives in: nodes and pods on a real API server, and
@@ -39,7 +39,7 @@ type world struct {
 	table     *table
 	nodeTypes map[string]string
 	// external is what processes that start are told to do with others' resizes.
-	external reconciler.External
+	external plan.External
 	// rules are those of the last lives, that of now last.
 	rules [3][]rule
 	// created are the pods as they were created.
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, config *rest.Config, tbl *table, nodeTypes ...string
 		config: config, client: client,
 		seen: factory.Core().V1().Pods().Informer(), pods: factory.Core().V1().Pods().Lister(),
 		ratios: ratiotest.NewMemory("memory", tbl.update()), holds: newHolds(),
-		table: tbl, nodeTypes: map[string]string{}, external: reconciler.OverrideExternal, created: map[types.NamespacedName]*corev1.Pod{},
+		table: tbl, nodeTypes: map[string]string{}, external: plan.OverrideExternal, created: map[types.NamespacedName]*corev1.Pod{},
 	}
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	factory.StartWithContext(ctx)

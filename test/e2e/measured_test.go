@@ -21,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/configmap"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -136,7 +137,7 @@ func (c *cluster) measured(t *testing.T) *measuredCluster {
 	holds := hold.New(client, deploy.Namespace, "workload-resizer-holds")
 	loop, err := reconciler.New(reconciler.Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(config), Writer: client, Asker: client,
-		Ratios: m.store, Holds: holds, Planner: reconciler.Planner{OwnerKinds: reconciler.DefaultOwnerKinds},
+		Ratios: m.store, Holds: holds, Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds},
 		Events: reconciler.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
 	})
 	if err != nil {

@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// adopts plans a pod as one that adopts, on a node, until nothing is left to do.
+func adopts(t *testing.T, p *corev1.Pod, nodeType string) *corev1.Pod {
+	t.Helper()
+	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	for seconds := 30; seconds < 60; seconds += 10 {
+		plan := planner.Plan(snapshotOf(t, p, podtest.Node(nodeType)))
+		p = carriedOut(t, p, plan, seconds)
+	}
+	return p
+}
+
+// resizedBy is the pod after another's resize.
+func resizedBy(p *corev1.Pod, manager string, to podtest.Amounts) *corev1.Pod {
+	after := p.DeepCopy()
+	after.Spec.Containers[0].Resources = to.Requirements()
+	after.ManagedFields = owning(p, after, manager, contract.ResizeSubresource, 20)
+	return after
+}
+
+// Somebody sets the request of a pod that was never sized: his request is adopted, and
+// the limit that he did not set is what its original comes to.
+func TestAdoptingARequestSizesTheLimitBesideIt(t *testing.T) {
+	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"2", "4", "1Gi", "1Gi"}), "n4")
+	has := p.Spec.Containers[0].Resources
+	if has.Requests.Cpu().String() != "2" || has.Limits.Cpu().String() != "3200m" {
+		t.Errorf("cpu %s/%s, want 2/3200m", has.Requests.Cpu(), has.Limits.Cpu())
+	}
+}
+
+// Somebody sets the limit of a pod that was never sized: his limit is adopted, and stays
+// when the request beside it is sized.
+func TestAdoptingALimitKeepsItWhenTheRequestIsSized(t *testing.T) {
+	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"1", "5", "1Gi", "1Gi"}), "slow")
+	has := p.Spec.Containers[0].Resources
+	if has.Requests.Cpu().String() != "1250m" || has.Limits.Cpu().String() != "5" {
+		t.Errorf("cpu %s/%s, want 1250m/5", has.Requests.Cpu(), has.Limits.Cpu())
+	}
+}

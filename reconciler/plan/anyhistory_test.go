@@ -1,0 +1,231 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// saga is a pod to which things happen in any order: it is sized for a node, put
+// back to its originals, resized by others, one amount at a time, and loses annotations;
+// any write may be the last of a process.
+type saga struct {
+	testing.TB
+	arbitrary
+	planner      Planner
+	created, now *corev1.Pod
+	seconds      int
+	// meddled are the resources that others set, by resourceOf; lost are those whose
+	// annotation somebody removed.
+	meddled, lost map[string]bool
+	// adopted says that an original is what others set.
+	adopted bool
+	// told is what happened, for who reads a failure.
+	told []string
+}
+
+func resourceOf(container string, r *measure) string { return container + ": " + r.name }
+
+func (s *saga) tell(format string, args ...any) {
+	s.told = append(s.told, fmt.Sprintf(format, args...))
+}
+
+func (s *saga) plan(restoring bool) *Plan {
+	snapshot := &Snapshot{Pod: pod.From(s.now), Table: s.table(s), Around: safety.Surroundings{Node: podtest.Node(s.nodeType())}, Restore: restoring}
+	s.planner.External = Externals[s.IntN(len(Externals))]
+	plan := s.planner.Plan(snapshot)
+	if !restoring {
+		checkPlan(s, s.now, snapshot, plan)
+	}
+	if plan.Decision == Resize {
+		checkPatch(s, s.now, plan)
+	}
+	s.checkOriginals(plan, restoring)
+	return plan
+}
+
+// checkOriginals holds what the plan takes for originals against what the pod was
+// created with, and its sizes against exact arithmetic.
+func (s *saga) checkOriginals(plan *Plan, restoring bool) {
+	for i := range plan.Containers {
+		c := &plan.Containers[i]
+		made := sizing.FromResources(containerOf(s.created, c.Name).Resources)
+		for _, r := range measures {
+			name := resourceOf(c.Name, r)
+			author, original, to, has := *r.of(&made), *r.of(&c.Original), *r.of(&c.Desired), *r.of(&c.Current)
+			if s.meddled[name] || plan.Decision == Skip {
+				continue
+			}
+			known := c.standings[r.index].Claim == pod.Scales
+			if known && original != author {
+				s.Errorf("%s: the original is %v, it was created with %v", name, original, author)
+			}
+			if !known && !s.lost[name] {
+				s.Errorf("%s: the original is not known: %+v", name, c.standings[r.index])
+			}
+			if known && to != has && to.Limit > to.Request+r.unit && exceeds(to, author) {
+				s.Errorf("%s: %v has more limit to its request than %v", name, to, author)
+			}
+			if known && restoring && to != author && to != has {
+				s.Errorf("%s: restored to %v, it was created with %v", name, to, author)
+			}
+		}
+	}
+}
+
+// exceeds reports whether an amount has a higher limit:request than another.
+func exceeds(a, author sizing.Amount) bool {
+	x, y := sizing.Factor{Num: uint64(a.Limit), Den: uint64(a.Request)}, sizing.Factor{Num: uint64(author.Limit), Den: uint64(author.Request)}
+	return float64(x.Num)/float64(x.Den) > float64(y.Num)/float64(y.Den)*(1+1e-12)
+}
+
+func (s *saga) size() {
+	plan := s.plan(false)
+	s.seconds += 10
+	s.tell("planned for %s (%s): %v %v: %s", plan.NodeType, s.planner.External, plan.Decision, plan.Reasons, plan.Describe())
+	for i := range plan.Containers {
+		for _, r := range measures {
+			c := &plan.Containers[i]
+			adopts := c.adopts&(1<<r.request|1<<r.limit) != 0
+			s.adopted = s.adopted || adopts
+			if adopts && !s.meddled[resourceOf(c.Name, r)] {
+				s.Errorf("%s: adopted, and nobody else set it", resourceOf(c.Name, r))
+			}
+		}
+	}
+	s.now = carriedOut(s, s.now, plan, s.seconds)
+}
+
+func (s *saga) restore() {
+	plan := s.plan(true)
+	s.seconds += 10
+	s.tell("restored (%s): %v %v: %s", s.planner.External, plan.Decision, plan.Reasons, plan.Describe())
+	before := s.now
+	s.now = carriedOut(s, s.now, plan, s.seconds)
+	reasons := fmt.Sprint(plan.Reasons)
+	all := true
+	for i := range plan.Containers {
+		c := &plan.Containers[i]
+		made, is := containerOf(s.created, c.Name), containerOf(s.now, c.Name)
+		from, to := sizing.FromResources(made.Resources), sizing.FromResources(is.Resources)
+		for _, r := range measures {
+			if *r.of(&from) == *r.of(&to) {
+				continue
+			}
+			all = false
+			name := resourceOf(c.Name, r)
+			ofNobody := pod.From(before).ResizedAt().IsZero() && !pod.From(before).Marked()
+			if !strings.Contains(reasons, "container "+name) && !s.meddled[name] && !ofNobody {
+				s.Errorf("%s is %v and was created with %v, of which a restore says %s", name, *r.of(&to), *r.of(&from), reasons)
+			}
+		}
+	}
+	if !all && !s.adopted && pod.From(before).Marked() && !pod.From(s.now).Marked() {
+		s.Errorf("not all was restored, and the record is gone: %s", reasons)
+	}
+}
+
+// meddle has somebody else set one amount.
+func (s *saga) meddle() {
+	p := s.now.DeepCopy()
+	var all []*corev1.Container
+	for i := range p.Spec.Containers {
+		all = append(all, &p.Spec.Containers[i])
+	}
+	c := all[s.IntN(len(all))]
+	r := measures[s.IntN(2)]
+	name := corev1.ResourceName(r.name)
+	list := c.Resources.Requests
+	if s.oneIn(2) {
+		list = c.Resources.Limits
+	}
+	q, ok := list[name]
+	if !ok || q.IsZero() {
+		return
+	}
+	to := resource.MustParse(r.text(s.upTo(1 << 40)))
+	if s.oneIn(3) {
+		to = q.DeepCopy() // The same again.
+	}
+	list[name] = to
+	a := sizing.FromResources(c.Resources)
+	if amount := r.of(&a); amount.Limit != 0 && amount.Limit < amount.Request || amount.Request == 0 || classOf(p) != classOf(s.now) {
+		return // The API server would refuse it.
+	}
+	s.seconds += 10
+	manager := []string{"kubectl", "operator"}[s.IntN(2)]
+	p.ManagedFields = owning(s.now, p, manager, contract.ResizeSubresource, s.seconds)
+	if to.Cmp(q) != 0 {
+		s.meddled[resourceOf(c.Name, r)] = true
+	}
+	s.tell("%s set %s of %s to %s", manager, r.name, c.Name, to.String())
+	s.now = p
+}
+
+// lose removes an annotation with an original.
+func (s *saga) lose() {
+	c := &s.now.Spec.Containers[s.IntN(len(s.now.Spec.Containers))]
+	r := measures[s.IntN(2)]
+	which := []contract.Original{r.request, r.limit}[s.IntN(2)]
+	if _, ok := which.In(s.now.Annotations, c.Name); !ok {
+		return
+	}
+	p := s.now.DeepCopy()
+	delete(p.Annotations, which.Key(c.Name))
+	p.ManagedFields = owning(s.now, p, "kubectl-annotate", "", s.seconds)
+	s.tell("lost %s", which.Key(c.Name))
+	s.lost[resourceOf(c.Name, r)], s.now = true, p
+}
+
+func TestAnyHistory(t *testing.T) {
+	const seed1, seed2, sagas = 17, 18, 2000
+	resized, restored := 0, 0
+	for i := range sagas {
+		a := arbitrary{rand.New(rand.NewPCG(seed1, seed2+uint64(i)))}
+		p := a.pod()
+		for c := range podtest.ContainersOf(p) {
+			c.ResizePolicy = nil // What it keeps back is tried elsewhere.
+		}
+		asMadeWith(p)
+		s := &saga{TB: t, arbitrary: a, created: p, now: p, planner: Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: a.oneIn(2)}, meddled: map[string]bool{}, lost: map[string]bool{}}
+		for range 2 + a.IntN(10) {
+			switch a.IntN(8) {
+			case 0, 1, 2:
+				s.size()
+			case 3:
+				s.restore()
+			case 4:
+				if a.oneIn(4) {
+					s.lose()
+				}
+			default:
+				s.meddle()
+			}
+			if t.Failed() {
+				t.Fatalf("seeds %d, %d:\n%s", seed1, seed2+uint64(i), strings.Join(s.told, "\n"))
+			}
+		}
+		s.restore()
+		if t.Failed() {
+			t.Fatalf("seeds %d, %d:\n%s", seed1, seed2+uint64(i), strings.Join(s.told, "\n"))
+		}
+		resized += strings.Count(strings.Join(s.told, "\n"), ": resize")
+		if !pod.From(s.now).Marked() {
+			restored++
+		}
+	}
+	if resized < sagas || restored < sagas/4 {
+		t.Errorf("%d resizes, %d of %d restored as a whole", resized, restored, sagas)
+	}
+	t.Logf("%d resizes, %d of %d restored as a whole", resized, restored, sagas)
+}

@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// planAt plans a pod on a node of this performance, with so much allocatable memory; ""
+// for no matter how much.
+func planAt(t *testing.T, planner *Planner, p *corev1.Pod, cpu, memory float64, room string) *Plan {
+	t.Helper()
+	table := tableOf(t, cpu, memory, nil)
+	n := podtest.Node("n4")
+	if room != "" {
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse(room)}
+	}
+	s := snapshotOf(t, p, n)
+	s.Table = table
+	return planner.Plan(s)
+}
+
+// Somebody tries another size, and sets what it was, before we have seen it.
+func TestWhatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio(t *testing.T) {
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	p := podtest.Pod(podtest.Amounts{"1", "", "", ""}, asMadeWith)
+	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
+	p = resizedBy(p, "they", podtest.Amounts{"700m", "", "", ""})
+	p = resizedBy(p, "they", podtest.Amounts{"800m", "", "", ""})
+	for i, perf := range []float64{1.25, 2, 1.25} {
+		p = carriedOut(t, p, planAt(t, planner, p, perf, 1, ""), 20+10*i)
+	}
+	if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != "800m" {
+		t.Errorf("at the ratio at which they and we said 800m: %s", got)
+	}
+	if got := p.Annotations[contract.CPURequest.Key("app")]; got != "1" {
+		t.Errorf("the original 1 became %s", got)
+	}
+}
+
+// What was adopted is sized in part only, and then they set it again.
+func TestWhatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
+	for _, room := range []string{"64Gi", "1100Mi"} {
+		for _, external := range []External{AdoptExternal, LeaveExternal} {
+			planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+			p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, asMadeWith)
+			p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, room), 10)
+			p = resizedBy(p, "they", podtest.Amounts{"700m", "", "1Gi", ""})
+			p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, room), 30)
+			p = carriedOut(t, p, planAt(t, planner, p, 2, 0.8, room), 40)
+			has := p.Spec.Containers[0].Resources.Requests
+			p = resizedBy(p, "they", podtest.Amounts{"700m", "", has.Memory().String(), ""})
+			planner.External = external
+			next := planAt(t, planner, p, 2, 0.8, room)
+			if got := next.Containers[0].Desired.CPU.Request; got != 700 {
+				t.Errorf("room %s, %s: they set 700m, which is overridden with %dm; %v", room, external, got, next.Reasons)
+			}
+		}
+	}
+}
+
+// Nothing was done to a pod that others resized, or of which nothing is known, whatever its
+// node is at.
+func TestAPodOfOthersIsNotMarkedAsSized(t *testing.T) {
+	for name, p := range map[string]*corev1.Pod{
+		"others resized it": resizedBy(podtest.Pod(podtest.Amounts{"1", "", "", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "", ""}),
+		"its record is cut": podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.ManagedBy(podtest.Managed(podtest.AncientChanges, "", 1))),
+	} {
+		for _, reason := range []string{"", corev1.PodReasonDeferred} {
+			p := p.DeepCopy()
+			if reason != "" {
+				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: reason})
+			}
+			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, podtest.Node("n4")))
+			if plan.Pending() {
+				t.Errorf("%s, %q: %v because of %v is to be written", name, reason, plan.Decision, plan.Reasons)
+			}
+		}
+	}
+}
+
+// What is adopted is recorded also where nothing of the pod is to change: at another ratio
+// it would be taken for something else.
+func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "", "2Gi", ""}, asMadeWith, policy(corev1.ResourceCPU)), "they", podtest.Amounts{"1", "", "1Gi", ""})
+	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 30)
+	if got := p.Annotations[contract.MemoryRequest.Key("app")]; got != "1Gi" {
+		t.Errorf("the original is %q", got)
+	}
+}
+
+// A request that they set to what its author's limit is goes by itself.
+func TestARequestThatTheySetToItsLimitIsAdoptedAlone(t *testing.T) {
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "2Gi"}, asMadeWith), "they", podtest.Amounts{"4", "4", "1Gi", "2Gi"})
+	p = carriedOut(t, p, planAt(t, planner, p, 0.5, 1, ""), 30)
+	if got := [2]string{p.Annotations[contract.CPURequest.Key("app")], p.Annotations[contract.CPULimit.Key("app")]}; got != [2]string{"2", "4"} {
+		t.Errorf("its originals are %v", got)
+	}
+	p = carriedOut(t, p, planAt(t, planner, p, 1, 1, ""), 40)
+	if r := p.Spec.Containers[0].Resources; r.Requests.Cpu().String() != "2" || r.Limits.Cpu().String() != "4" {
+		t.Errorf("on the baseline it has %v", r)
+	}
+}
+
+// A restore that would change the QoS class by one container gives the others back.
+func TestOneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
+	p := podtest.Pod(podtest.Guaranteed, podtest.WithSecond(podtest.Guaranteed), asMadeWith)
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
+	podtest.Annotated("original-cpu-limit.app", "2")(p)
+	s := snapshotOf(t, p, podtest.Node("n4"))
+	s.Restore = true
+	plan := planner.Plan(s)
+	if second := plan.Containers[1].Desired.CPU; plan.Decision != Resize || second.Request != 1000 || plan.Containers[0].Desired.CPU.Request != 800 || !plan.keepRecord {
+		t.Errorf("%v %v because of %v", plan.Decision, plan.Containers, plan.Reasons)
+	}
+}
+
+// What was adopted keeps neither a bound from holding nor a limit from staying above its
+// request.
+func TestWhatWasAdoptedKeepsToBounds(t *testing.T) {
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	p := resizedBy(podtest.Pod(podtest.Amounts{"50m", "100m", "64Mi", "64Mi"}, asMadeWith), "they", podtest.Amounts{"102m", "227m", "64Mi", "64Mi"})
+	p = carriedOut(t, p, planAt(t, planner, p, 1.03, 1, ""), 30)
+	s := snapshotOf(t, p, podtest.Node("n4"))
+	s.Table = tableOf(t, 2.2, 1, &ratios.Bounds{CPU: ratios.Range{Min: 101, Max: 101}})
+	plan := planner.Plan(s)
+	if c := plan.Containers[0].Desired.CPU; plan.Decision != Resize || c.Request != 101 || c.Limit <= 101 {
+		t.Errorf("%v %v because of %v", plan.Decision, c, plan.Reasons)
+	}
+}

@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Mutated tells what the API server made of a resize that the plan does not say;
+// "" if nothing.
+func (p *Plan) Mutated(pod *corev1.Pod) string {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		containers := pod.Spec.Containers
+		if c.Sidecar {
+			containers = pod.Spec.InitContainers
+		}
+		for j := range containers {
+			got := sizing.FromResources(containers[j].Resources)
+			if containers[j].Name == c.Name && (otherwise(c.Current.CPU, c.Desired.CPU, got.CPU) || otherwise(c.Current.Memory, c.Desired.Memory, got.Memory)) {
+				return fmt.Sprintf("container %s would have cpu %s/%s, memory %s/%s (requests/limits)", c.Name,
+					sizing.CPUText(got.CPU.Request), sizing.CPUText(got.CPU.Limit), sizing.MemoryText(got.Memory.Request), sizing.MemoryText(got.Memory.Limit))
+			}
+		}
+	}
+	return ""
+}
+
+// IsDone reports whether a pod has what the plan gives it, all of it.
+func (p *Plan) IsDone(pod *corev1.Pod) bool {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		containers, at := pod.Spec.Containers, c.index
+		if c.Sidecar {
+			containers, at = pod.Spec.InitContainers, at-len(containers)
+		}
+		if at >= len(containers) || sizing.FromResources(containers[at].Resources) != c.Desired {
+			return false
+		}
+	}
+	return true
+}
+
+// otherwise tells whether the API server made something else of an amount: what
+// was to be changed is not as desired, or what was not there is. What somebody
+// else has changed since is neither.
+func otherwise(current, desired, got sizing.Amount) bool {
+	return (desired.Request != current.Request || current.Request == 0) && got.Request != desired.Request ||
+		(desired.Limit != current.Limit || current.Limit == 0) && got.Limit != desired.Limit
+}

@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// ends carries plans out until there is nothing to write, with nobody else at work. Beyond
+// the write of sizes, what is recorded of them and what only then can be seen, there is
+// never anything.
+func (s *saga) ends(t *testing.T, table *ratios.Table, nodeType string) {
+	t.Helper()
+	for range 4 {
+		plan := s.planner.Plan(&Snapshot{Pod: pod.From(s.now), Table: table, Around: safety.Surroundings{Node: podtest.Node(nodeType)}})
+		if !plan.Pending() {
+			return
+		}
+		s.seconds += 10
+		s.tell("planned again for %s (%s): %v %v: %s; writes %v", plan.NodeType, s.planner.External, plan.Decision, plan.Reasons, plan.Describe(), keysOf(plan.unrecorded(podtest.At(s.seconds))))
+		s.now = carriedOut(s, s.now, plan, s.seconds)
+	}
+	t.Errorf("there is something to write for ever")
+}
+
+func keysOf(annotations map[string]*string) (all []string) {
+	for key, value := range annotations {
+		text := "-"
+		if value != nil {
+			text = *value
+		}
+		all = append(all, key+"="+text)
+	}
+	return all
+}
+
+// Whatever happened to a pod, what it makes us write comes to an end.
+func TestWhatIsWrittenEnds(t *testing.T) {
+	const seed1, seed2, sagas = 19, 20, 2000
+	for i := range sagas {
+		a := arbitrary{rand.New(rand.NewPCG(seed1, seed2+uint64(i)))}
+		p := a.pod()
+		asMadeWith(p)
+		s := &saga{TB: t, arbitrary: a, created: p, now: p, planner: Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: a.oneIn(2)}, meddled: map[string]bool{}, lost: map[string]bool{}}
+		table, nodeType := s.table(s), s.nodeType()
+		for range 1 + a.IntN(6) {
+			s.planner.External = Externals[a.IntN(len(Externals))]
+			switch a.IntN(6) {
+			case 0:
+				table, nodeType = s.table(s), s.nodeType()
+			case 1:
+				if a.oneIn(4) {
+					s.lose()
+				}
+			case 2:
+				plan := s.planner.Plan(&Snapshot{Pod: pod.From(s.now), Table: table, Around: safety.Surroundings{Node: podtest.Node(nodeType)}, Restore: true})
+				s.seconds += 10
+				s.tell("restored (%s): %v %v: %s", s.planner.External, plan.Decision, plan.Reasons, plan.Describe())
+				s.now = carriedOut(s, s.now, plan, s.seconds)
+			default:
+				s.meddle()
+			}
+			s.ends(t, table, nodeType)
+			if t.Failed() {
+				t.Fatalf("seeds %d, %d:\n%s", seed1, seed2+uint64(i), strings.Join(s.told, "\n"))
+			}
+		}
+	}
+	_ = fmt.Sprint()
+}

@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// settle returns what becomes of the present amount where to is wanted. A limit that
+// stays is not equal to its request, and does not become so.
+func settle(s pod.Standing, r *measure, present, to sizing.Amount) sizing.Amount {
+	switch {
+	case !s.Ours():
+		return present
+	case s.Claim == pod.LimitStays:
+		to.Limit = max(min(to.Request+r.unit, r.most), present.Limit)
+	}
+	return to
+}
+
+// fillOriginals takes over what is known of what the author of the pod asked for.
+func (p *Plan) fillOriginals(of *pod.Pod) {
+	var predecessors []string
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		c.Original, c.standings = c.of.Original, [2]pod.Standing{c.of.CPU, c.of.Memory}
+		c.unrecorded, c.takesOver, c.outdated = c.of.Unrecorded, c.of.TakesOver, c.of.Outdated
+		for _, message := range c.of.Ignored() {
+			p.because(contract.AnnotationIgnored, message)
+			p.corrected = true
+		}
+		predecessors = append(predecessors, c.of.Predecessors()...)
+	}
+	if len(predecessors) > 0 {
+		if of.OriginalsBy() != "" {
+			predecessors = append(predecessors, of.OriginalsBy())
+		}
+		slices.Sort(predecessors)
+		p.vouches = strings.Join(slices.Compact(predecessors), ",")
+	}
+}

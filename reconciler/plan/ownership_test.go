@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"bytes"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// asMadeWith is a pod whose creator has all amounts and annotations in the API server's
+// record.
+func asMadeWith(p *corev1.Pod) {
+	bare := p.DeepCopy()
+	bare.Annotations = nil
+	for c := range podtest.ContainersOf(bare) {
+		c.Resources = corev1.ResourceRequirements{}
+	}
+	created := fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "restartPolicy"))
+	bare.ManagedFields = []metav1.ManagedFieldsEntry{entryOf("kube-controller-manager", "", 0, created)}
+	p.ManagedFields = owning(bare, p, "kube-controller-manager", "", 0)
+}
+
+func entryOf(manager, subresource string, seconds int, fields *fieldpath.Set) metav1.ManagedFieldsEntry {
+	raw, err := fields.ToJSON()
+	if err != nil {
+		panic(err)
+	}
+	when := metav1.NewTime(podtest.At(seconds))
+	return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, Time: &when, FieldsV1: metav1.NewFieldsV1(string(raw))}
+}
+
+// fieldsOf are those of an entry.
+func fieldsOf(m *metav1.ManagedFieldsEntry) *fieldpath.Set {
+	set := &fieldpath.Set{}
+	if m.FieldsV1 == nil {
+		return set
+	}
+	if err := set.FromJSON(bytes.NewReader(m.FieldsV1.GetRawBytes())); err != nil {
+		panic(err)
+	}
+	return set
+}
+
+// ownedFields are the amounts and annotations of a pod, and what they are.
+func ownedFields(p *corev1.Pod) map[string]ownedField {
+	all := map[string]ownedField{}
+	add := func(is string, parts ...any) {
+		path := fieldpath.MakePathOrDie(parts...)
+		all[path.String()] = ownedField{path, is}
+	}
+	for key, text := range p.Annotations {
+		add(text, "metadata", "annotations", key)
+	}
+	for i, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		list := [...]string{"containers", "initContainers"}[i]
+		for _, c := range containers {
+			name := fieldpath.KeyByFields("name", c.Name)
+			size := sizing.FromResources(c.Resources)
+			for _, which := range contract.Originals {
+				kind, resource := "requests", "cpu"
+				if which != which.OfRequest() {
+					kind = "limits"
+				}
+				if which >= contract.MemoryRequest {
+					resource = "memory"
+				}
+				if amount, text := amountOf(&size, which); amount != 0 {
+					add(text, "spec", list, name, "resources", kind, resource)
+				}
+			}
+		}
+	}
+	return all
+}
+
+type ownedField struct {
+	fieldpath.Path
+	is string
+}
+
+var _ = value.Field{}
+
+// owning is what managedFields become when a manager makes after of before, by an update
+// or a patch: it owns what it changes, and nobody else does any more.
+func owning(before, after *corev1.Pod, manager, subresource string, seconds int) []metav1.ManagedFieldsEntry {
+	was, is := ownedFields(before), ownedFields(after)
+	changed, gone := fieldpath.NewSet(), fieldpath.NewSet()
+	for name, field := range is {
+		if was[name].is != field.is {
+			changed.Insert(field.Path)
+		}
+	}
+	for name, field := range was {
+		if _, ok := is[name]; !ok {
+			gone.Insert(field.Path)
+		}
+	}
+	var now []metav1.ManagedFieldsEntry
+	mine := changed
+	for i := range before.ManagedFields {
+		m := before.ManagedFields[i]
+		has := fieldsOf(&m).Difference(gone)
+		if m.Manager == manager && m.Subresource == subresource && m.Operation != metav1.ManagedFieldsOperationApply {
+			mine = mine.Union(has)
+			continue
+		}
+		m.FieldsV1 = entryOf("", "", 0, has.Difference(changed)).FieldsV1
+		if !has.Difference(changed).Empty() || m.Manager == podtest.AncientChanges {
+			now = append(now, m)
+		}
+	}
+	if mine.Empty() {
+		return now
+	}
+	return append(now, entryOf(manager, subresource, seconds, mine))
+}

@@ -1,0 +1,312 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// What holds for a part of a pod, or only for a time.
+
+func TestARestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	p := podtest.Pod(podtest.Amounts{"800m", "", "", ""}, podtest.ManagedBy(podtest.AsMade, podtest.SidecarResize, podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu.proxy")),
+		podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z"))
+	p.ManagedFields[1].FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + podtest.AmountFields("app", contract.CPURequest) + `},"f:initContainers":{` + podtest.AmountFields("proxy", contract.CPURequest) + `}}}`)
+	p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: &always, Resources: podtest.Amounts{"80m", "", "", ""}.Requirements()}}
+
+	s := snapshotOf(t, p, podtest.Node("n4"))
+	s.Restore = true
+	for _, sidecars := range []bool{true, false} {
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: sidecars}).Plan(s)
+		if !plan.keepRecord || !slices.Contains(codes(plan), contract.InvalidAnnotation) {
+			t.Errorf("sidecars %v: %v %v, the record is kept: %v", sidecars, plan.Decision, plan.Reasons, plan.keepRecord)
+		}
+	}
+}
+
+func TestARestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
+	s := snapshotOf(t, p, podtest.Node("n4"))
+	s.Restore, s.Now = true, podtest.At(100)
+	s.Around.Infeasible = []string{`Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`}
+	s.InfeasibleUntil = podtest.At(86400)
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if plan.Decision == Skip && plan.ReplanAt.IsZero() {
+		t.Errorf("the restore is left because of %v, and never planned again", plan.Reasons)
+	}
+}
+
+func TestAResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1"))
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizeInProgress, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(podtest.At(86400))}}
+	s := snapshotOf(t, p, podtest.Node("n4"))
+	s.Now = podtest.At(3600)
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if plan.Decision != Resize {
+		t.Errorf("an hour after our resize: %v because of %v, again at %v", plan.Decision, plan.Reasons, plan.ReplanAt)
+	}
+}
+
+func TestAPartialPlanRecordsWhatItAdopts(t *testing.T) {
+	tables := func(cpu, memory float64) *ratios.Table {
+		table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	for _, room := range []string{"64Gi", "2500Mi"} {
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, func(p *corev1.Pod) {
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: podtest.Amounts{"1", "", "1Gi", ""}.Requirements()})
+		}, asMadeWith)
+		planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+		plan := func(cpu, memory float64, external External, restores bool, room string) *Plan {
+			n := podtest.Node("n4")
+			n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse(room)}
+			s := snapshotOf(t, p, n)
+			s.Table, s.Restore = tables(cpu, memory), restores
+			planner.External = external
+			return planner.Plan(s)
+		}
+		p = carriedOut(t, p, plan(1.25, 1, LeaveExternal, false, room), 10)
+		after := p.DeepCopy()
+		after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("600m")
+		after.ManagedFields = owning(p, after, "they", contract.ResizeSubresource, 20)
+		p = after
+		// Now memory is to grow, for which there may be no room, and cpu to shrink.
+		adopts := plan(1.5, 0.8, AdoptExternal, false, room)
+		p = carriedOut(t, p, adopts, 30)
+		// Everything fits, and the ratio is another.
+		next := plan(1, 1, AdoptExternal, false, "64Gi")
+		if got := next.Containers[0].Desired.CPU.Request; got != 900 {
+			t.Errorf("room %s: 600m adopted at 1.5 is %dm on the baseline, want 900m; %v", room, got, next.Reasons)
+		}
+		restored := plan(1.5, 0.8, LeaveExternal, true, "64Gi")
+		if restored.keepRecord {
+			t.Errorf("room %s: restore: %v", room, restored.Reasons)
+		}
+	}
+}
+
+func TestAPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
+	for name, stamped := range map[string]bool{"originals by the published controller": false, "stamped originals": true} {
+		t.Run(name, func(t *testing.T) {
+			keys := []string{contract.OriginalPrefix + "cpu.app", contract.OriginalPrefix + "memory.app"}
+			creator, published := podtest.AsMade, podtest.Managed("published", "", 11, append(keys, contract.AppliedAt, contract.AppliedInstanceType)...)
+			if stamped {
+				published = podtest.Managed("published", "", 11, contract.AppliedAt, contract.AppliedInstanceType)
+			}
+			p := podtest.Pod(podtest.Amounts{"800m", "", "512Mi", ""}, podtest.ManagedBy(creator, podtest.ResizeBy("published", 10, contract.CPURequest, contract.MemoryRequest), published),
+				podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "big", "applied-at", "2026-11-21T01:02:03Z"))
+			if stamped {
+				p.ManagedFields[0] = podtest.Managed("kube-controller-manager", "", 0, append(keys, "restartPolicy")...)
+			}
+
+			p.OwnerReferences = podtest.Pod(podtest.Guaranteed).OwnerReferences
+			planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+			plan := planner.Plan(snapshotOf(t, p, podtest.Node("big"))) // cpu: 500m; memory: as it is.
+			p = carriedOut(t, p, plan, 20)
+			next := planner.Plan(snapshotOf(t, p, podtest.Node("n2d")))
+			if got := next.Containers[0].Desired.Memory.Request; got != podtest.GiB {
+				t.Errorf("on the baseline: %v %v: %s", next.Decision, next.Reasons, next.Describe())
+			}
+			s := snapshotOf(t, p, podtest.Node("big"))
+			s.Restore = true
+			if restored := planner.Plan(s); restored.keepRecord {
+				t.Errorf("restore: %v %v", restored.Decision, restored.Reasons)
+			}
+		})
+	}
+}
+
+func TestNoCorrectionIsWrittenForEver(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"50m", "80m", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 5, contract.CPULimit), podtest.ResizeBy("operator", 6, contract.MemoryRequest),
+		podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.AppliedInstanceType), podtest.Managed("operator", "", 7, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
+		podtest.Annotated("original-cpu.app", "40m", "original-cpu-limit.app", "45m", "applied-instance-type", "n4"))
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+	for i := range 5 {
+		plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
+		if i == 4 && plan.Pending() {
+			t.Errorf("planned for the fifth time: %v %v, to write: %v", plan.Decision, plan.Reasons, plan.record(podtest.At(100)))
+		}
+		p = carriedOut(t, p, plan, 10+i)
+	}
+}
+
+func TestARestoredPodOfManyManagersIsSizedAgain(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"800m", "", "", ""}, podtest.ManagedBy(podtest.Managed(podtest.AncientChanges, "", 3, "restartPolicy"), podtest.ResizeBy(contract.FieldManager, 5, contract.CPURequest), podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
+		podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4"))
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+	s := snapshotOf(t, p, podtest.Node("n4"))
+	s.Restore = true
+	plan := planner.Plan(s)
+	p = carriedOut(t, p, plan, 10)
+	if next := planner.Plan(snapshotOf(t, p, podtest.Node("n4"))); next.Decision != Resize {
+		t.Errorf("resumed: %v %v", next.Decision, next.Reasons)
+	}
+}
+
+func tableOf(t *testing.T, cpu, memory float64, bounds *ratios.Bounds) *ratios.Table {
+	t.Helper()
+	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Bounds: bounds, Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestABoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
+	for _, adopts := range []bool{false, true} {
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}, asMadeWith)
+		plan := func(external External, least int64) *Plan {
+			s := snapshotOf(t, p, podtest.Node("n4"))
+			s.Table = tableOf(t, 1, 1, &ratios.Bounds{Memory: ratios.Range{Min: least, Max: 32 * podtest.GiB}})
+			return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
+		}
+		p = carriedOut(t, p, plan(LeaveExternal, 2*podtest.GiB), 10)
+		if adopts {
+			after := p.DeepCopy()
+			after.Spec.Containers[0].Resources.Limits["memory"] = resource.MustParse("4Gi")
+			after.ManagedFields = owning(p, after, "they", contract.ResizeSubresource, 20)
+			p = after
+			p = carriedOut(t, p, plan(AdoptExternal, 2*podtest.GiB), 30)
+		}
+		next := plan(AdoptExternal, 64<<20)
+		if got := next.Containers[0].Desired.Memory.Request; got != podtest.GiB {
+			t.Errorf("adopted %v: without the bound it is to have %v: %v %v", adopts, next.Containers[0].Desired.Memory, next.Decision, next.Reasons)
+		}
+	}
+}
+
+func TestALimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", ""}, asMadeWith)
+	plan := func(external External, perf float64) *Plan {
+		s := snapshotOf(t, p, podtest.Node("n4"))
+		s.Table = tableOf(t, perf, 1, &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}})
+		return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
+	}
+	p = carriedOut(t, p, plan(LeaveExternal, 1.25), 10)
+	after := p.DeepCopy()
+	after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("50m")
+	after.ManagedFields = owning(p, after, "they", contract.ResizeSubresource, 20)
+	p = after
+	p = carriedOut(t, p, plan(AdoptExternal, 1.25), 30)
+	before := podtest.SizesOf(p)
+	p = carriedOut(t, p, plan(AdoptExternal, 2), 40)
+	meanwhile := podtest.SizesOf(p)
+	p = carriedOut(t, p, plan(AdoptExternal, 1.25), 50)
+	if now := podtest.SizesOf(p); now != before {
+		t.Errorf("at 1.25: %s, then at 2: %s, then at 1.25 again: %s", before, meanwhile, now)
+	}
+}
+
+func TestThePublishedControllerMayHaveOurName(t *testing.T) {
+	for _, manager := range []string{"published", contract.FieldManager} {
+		p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(manager, 10, contract.CPURequest, contract.CPULimit),
+			podtest.Managed(manager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")),
+			podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n4"))
+		p.Status.QOSClass = corev1.PodQOSGuaranteed
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, podtest.Node("big")))
+		if got := plan.Containers[0].Desired; got != (podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}).Container() {
+			t.Errorf("manager %s: on big: %v %v: %s", manager, plan.Decision, plan.Reasons, plan.Describe())
+		}
+		s := snapshotOf(t, p, podtest.Node("n4"))
+		s.Restore = true
+		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.keepRecord {
+			t.Errorf("manager %s: restore: %v %v", manager, plan.Decision, plan.Reasons)
+		}
+	}
+}
+
+func TestALostLimitThatEqualsItsRequestIsItsRequest(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit),
+		podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app")),
+		podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
+	p.Status.QOSClass = corev1.PodQOSGuaranteed
+	s := snapshotOf(t, p, podtest.Node("n4"))
+	s.Restore = true
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if got := plan.Containers[0].Desired; plan.keepRecord || got != podtest.Guaranteed.Container() {
+		t.Errorf("restored to %v: %v", got, plan.Reasons)
+	}
+}
+
+func TestARestoreOnAnUnknownNodeKeepsMemoryLimits(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"1", "", "2Gi", "4Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.MemoryRequest, contract.MemoryLimit),
+		podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"memory.app", contract.OriginalPrefix+"memory-limit.app")),
+		podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n4"))
+	for _, n := range []*corev1.Node{{Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.33.13"}}}, nil} {
+		s := snapshotOf(t, p, n)
+		s.Restore = true
+		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.Containers[0].Desired.Memory.Limit < 4*podtest.GiB {
+			t.Errorf("node %v: memory limit to %d: %v", n, plan.Containers[0].Desired.Memory.Limit, plan.Reasons)
+		}
+	}
+}
+
+func TestThePublishedControllerMayBeStoppedBeforeItsLastWrite(t *testing.T) {
+	for _, last := range []bool{true, false} {
+		originals := []string{contract.OriginalPrefix + "cpu.app", contract.OriginalPrefix + "memory.app"}
+		pairs := []string{"original-cpu.app", "1", "original-memory.app", "1Gi"}
+		if last {
+			originals = append(originals, contract.AppliedAt, contract.AppliedInstanceType)
+			pairs = append(pairs, "applied-instance-type", "n4")
+		}
+		p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("manager", 10, contract.CPURequest, contract.CPULimit), podtest.Managed("manager", "", 11, originals...)), podtest.Annotated(pairs...))
+		for _, nodeType := range []string{"n4", "slow"} {
+			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, podtest.Node(nodeType)))
+			if plan.Decision == Skip {
+				t.Errorf("its last write was done: %v; on %s: %v %v", last, nodeType, plan.Decision, plan.Reasons)
+			}
+		}
+		s := snapshotOf(t, p, podtest.Node("n4"))
+		s.Restore = true
+		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.keepRecord {
+			t.Errorf("its last write was done: %v; restore: %v %v", last, plan.Decision, plan.Reasons)
+		}
+	}
+}
+
+func TestAPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
+	for name, which := range map[string][]contract.Original{
+		"the memory request changed, too":        {contract.CPURequest, contract.MemoryRequest, contract.MemoryLimit},
+		"memory as it was (a memPerf of 1 each)": {contract.CPURequest, contract.MemoryLimit},
+	} {
+		memory, factor := "256Mi", "256Mi"
+		if len(which) == 3 {
+			memory, factor = "128Mi", "256Mi"
+		}
+		p := podtest.Pod(podtest.Amounts{"400m", "", memory, memory}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("manager", 10, which...),
+			podtest.Managed("manager", "", 11, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app", contract.AppliedAt, contract.AppliedInstanceType)),
+			podtest.Annotated("original-cpu.app", "500m", "original-memory.app", factor, "applied-instance-type", "n4"))
+		s := snapshotOf(t, p, podtest.Node("n4"))
+		s.Restore = true
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		if got := plan.Containers[0].Desired; plan.keepRecord || got != (podtest.Amounts{"500m", "", "256Mi", "256Mi"}).Container() {
+			t.Errorf("%s: restored to %v: %v", name, got, plan.Reasons)
+		}
+	}
+}
+
+func TestAPodThatWasResizedInPartIsPaced(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi"))
+	s := snapshotOf(t, p, roomFor("n4", "2", "800Mi"))
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	plan := planner.Plan(s)
+	if said := plan.Outcome(); plan.Partial == "" || !strings.HasSuffix(said[0].Message, "; not yet: container app: memory") {
+		t.Errorf("said %v of %v", said, plan.Reasons)
+	}
+	s = snapshotOf(t, carriedOut(t, p, plan, 40), roomFor("big", "2", "800Mi"))
+	if again := planner.Plan(s); again.Decision != Resize || !again.Realigns() {
+		t.Errorf("on another ratio: %v, realigns %v", again.Decision, again.Realigns())
+	}
+}

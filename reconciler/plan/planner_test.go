@@ -1,0 +1,308 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// snapshotOf is a pod on a node where nothing stands in the way.
+func snapshotOf(t testing.TB, p *corev1.Pod, n *corev1.Node) *Snapshot {
+	t.Helper()
+	return &Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
+}
+
+func policy(resources ...corev1.ResourceName) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		for _, name := range resources {
+			p.Spec.Containers[0].ResizePolicy = append(p.Spec.Containers[0].ResizePolicy,
+				corev1.ContainerResizePolicy{ResourceName: name, RestartPolicy: corev1.RestartContainer})
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	guaranteed := podtest.Amounts{"1", "1", "1Gi", "1Gi"}
+	for _, tc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		nodeType string
+		planner  Planner
+		decision Decision
+		reasons  []contract.Reason
+		desired  podtest.Amounts
+	}{
+		{name: "Guaranteed on a faster node", pod: podtest.Pod(guaranteed), nodeType: "n4",
+			decision: Resize, desired: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}},
+		{name: "Burstable keeps request:limit", pod: podtest.Pod(podtest.Amounts{"500m", "2", "256Mi", "512Mi"}), nodeType: "n4",
+			decision: Resize, desired: podtest.Amounts{"400m", "1600m", "256Mi", "512Mi"}},
+		{name: "requests without limits", pod: podtest.Pod(podtest.Amounts{"500m", "", "", ""}), nodeType: "n4",
+			decision: Resize, desired: podtest.Amounts{"400m", "", "", ""}},
+		{name: "memory by its own factor", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big",
+			decision: Resize, desired: podtest.Amounts{"500m", "", "512Mi", "1Gi"}},
+		{name: "baseline node", pod: podtest.Pod(guaranteed), nodeType: "n2d",
+			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: guaranteed},
+		{name: "a bound decides", pod: podtest.Pod(podtest.Amounts{"60m", "120m", "", ""}), nodeType: "big",
+			decision: Resize, reasons: []contract.Reason{contract.BoundsClamped}, desired: podtest.Amounts{"50m", "60m", "", ""}},
+		{name: "a bound decides that nothing changes", pod: podtest.Pod(podtest.Amounts{"50m", "", "64Mi", ""}), nodeType: "big",
+			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped}, desired: podtest.Amounts{"50m", "", "64Mi", ""}},
+		{name: "sized before: planned from the originals, not from the spec", nodeType: "n4",
+			pod: podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+				"applied-instance-type", "n4")),
+			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}},
+		{name: "sized before for another type", nodeType: "big",
+			pod: podtest.Pod(podtest.Amounts{"800m", "1600m", "1Gi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi",
+				"applied-instance-type", "n4")),
+			decision: Resize, desired: podtest.Amounts{"500m", "1", "512Mi", ""}},
+		{name: "sized by the published controller, which kept no limits", nodeType: "big",
+			pod: podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.AsPublished, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi",
+				"applied-instance-type", "n4")),
+			decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "a limit that came with a resize is not the author's: it is neither scaled nor recorded", nodeType: "big",
+			pod:      podtest.Pod(podtest.Amounts{"800m", "2", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4")),
+			decision: Resize, desired: podtest.Amounts{"500m", "2", "", ""}},
+		{name: "such a limit stays above the request", nodeType: "n2d",
+			pod:      podtest.Pod(podtest.Amounts{"500m", "600m", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "big")),
+			decision: Resize, desired: podtest.Amounts{"1", "1001m", "", ""}},
+		{name: "a request that came with a resize stays, and keeps nothing else back", nodeType: "big",
+			pod:      podtest.Pod(podtest.Amounts{"100m", "", "1Gi", ""}, podtest.AsResized, podtest.Annotated("original-memory.app", "1Gi", "applied-instance-type", "n4")),
+			decision: Resize, reasons: []contract.Reason{contract.InvalidAnnotation}, desired: podtest.Amounts{"100m", "", "512Mi", ""}},
+		{name: "annotations of what a container does not have mean nothing", nodeType: "n4",
+			pod:      podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.Annotated("original-memory.app", "8Gi", "original-cpu-limit.app", "64", "original-cpu.other", "x")),
+			decision: Resize, desired: podtest.Amounts{"800m", "", "", ""}},
+		{name: "a cpu resize that would restart the container", pod: podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, policy(corev1.ResourceCPU)), nodeType: "big",
+			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"1", "1", "512Mi", "512Mi"}},
+		{name: "a resize of memory alone that would restart the container does not keep cpu back", pod: podtest.Pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "big",
+			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
+		{name: "a policy of restarts does not matter for what stays", pod: podtest.Pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
+			decision: Resize, desired: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}},
+		{name: "a resize that was held back in part is no alignment", nodeType: "big",
+			pod:      podtest.Pod(podtest.Amounts{"500m", "", "1Gi", ""}, policy(corev1.ResourceMemory), podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
+			decision: Align, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"500m", "", "1Gi", ""}},
+		{name: "a bound that leaves memory as it is needs no restart", pod: podtest.Pod(podtest.Amounts{"1", "", "64Mi", ""}, policy(corev1.ResourceMemory)), nodeType: "big",
+			decision: Resize, desired: podtest.Amounts{"500m", "", "64Mi", ""}, reasons: []contract.Reason{contract.BoundsClamped}},
+		{name: "memory limits that must not shrink stay", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
+			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: podtest.Amounts{"500m", "", "512Mi", "2Gi"}},
+		{name: "where the class would change with the limit kept, memory stays as a whole", pod: podtest.Pod(guaranteed), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
+			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
+		{name: "rounding that would make the pod Guaranteed", pod: podtest.Pod(podtest.Amounts{"100m", "101m", "64Mi", "64Mi"}), nodeType: "n4",
+			decision: Resize, desired: podtest.Amounts{"80m", "81m", "64Mi", "64Mi"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.planner.OwnerKinds = DefaultOwnerKinds
+			p := tc.planner.Plan(snapshotOf(t, tc.pod, podtest.Node(tc.nodeType)))
+			if p.Decision != tc.decision {
+				t.Errorf("decision %v, want %v", p.Decision, tc.decision)
+			}
+			if got := codes(p); !cmp.Equal(got, tc.reasons) {
+				t.Errorf("reasons %v, want %v", p.Reasons, tc.reasons)
+			}
+			if want := tc.desired.Container(); p.Containers[0].Desired != want {
+				t.Errorf("desired %v, want %v", p.Containers[0].Desired, want)
+			}
+			if p.NodeType != tc.nodeType || p.NodeTypeLabel != nodetype.LabelGCPMachineFamily || p.Baseline != "n2d" || p.Revision == "" || p.CPUFactor.Den == 0 {
+				t.Errorf("plan %+v", p)
+			}
+		})
+	}
+}
+
+// modelled is a node of a type with a known CPU model.
+func modelled(nodeType string) *corev1.Node {
+	n := podtest.Node(nodeType)
+	n.Labels[nodetype.LabelOwnCPUModel] = "Intel-6-79"
+	return n
+}
+
+func TestThePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
+	own := nodetype.LabelOwnCPUModel
+	for _, tc := range []struct {
+		name      string
+		nodeTypes nodetype.Resolver
+		node      *corev1.Node
+		want      nodetype.Match
+	}{
+		{"a type with a ratio for its CPU model", nodetype.New(""), modelled("n4"), nodetype.Match{NodeType: "n4@Intel-6-79", Label: nodetype.LabelGCPMachineFamily + "," + own}},
+		{"a chosen label with one", nodetype.New(nodetype.LabelGCPMachineFamily), modelled("n4"), nodetype.Match{NodeType: "n4@Intel-6-79", Label: nodetype.LabelGCPMachineFamily + "," + own}},
+		{"a type without one", nodetype.New(""), modelled("n2d"), nodetype.Match{NodeType: "n2d", Label: nodetype.LabelGCPMachineFamily}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			one := ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
+			table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": one, "n4": one, "n4@Intel-6-79": {CPUPerf: 2, MemoryPerf: 1}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := snapshotOf(t, podtest.Pod(podtest.Guaranteed), tc.node)
+			s.Table = table
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds, NodeTypes: tc.nodeTypes}).Plan(s)
+			if got := (nodetype.Match{NodeType: p.NodeType, Label: p.NodeTypeLabel}); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+	unlabelled := snapshotOf(t, podtest.Pod(podtest.Guaranteed), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{own: "Intel-6-79"}}})
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds, NodeTypes: nodetype.New("pool")}).Plan(unlabelled)
+	if len(p.Reasons) != 1 || p.Reasons[0].Code != contract.NodeTypeUnlabelled || p.Reasons[0].Message != "node node has none of the labels pool" {
+		t.Errorf("a CPU model alone, where a label was chosen: %+v", p.Reasons)
+	}
+}
+
+func codes(p *Plan) []contract.Reason {
+	var codes []contract.Reason
+	for _, r := range p.Reasons {
+		codes = append(codes, r.Code)
+	}
+	return codes
+}
+
+func TestPlanSkips(t *testing.T) {
+	plain := podtest.Amounts{"1", "", "", ""}
+	for _, tc := range []struct {
+		name    string
+		pod     *corev1.Pod
+		node    *corev1.Node
+		reason  contract.Reason
+		message string
+	}{
+		{"what is out of scope", podtest.Pod(plain, func(p *corev1.Pod) { p.OwnerReferences = nil }), podtest.Node("n4"), contract.NotOwned, "no controller"},
+		{"a node that is not known", podtest.Pod(plain), nil, contract.NodeNotFound, "node node is not known"},
+		{"a node without a label", podtest.Pod(plain), &corev1.Node{}, contract.NodeTypeUnlabelled, "none of the labels cloud.google.com/machine-family, "},
+		{"a node whose CPU model has no ratio", podtest.Pod(plain), modelled("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
+		{"a node type without a ratio", podtest.Pod(plain), podtest.Node("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
+		{"an original that is no quantity", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "much")), podtest.Node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
+		{"an original of nothing", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "0")), podtest.Node("n4"), contract.InvalidAnnotation, `"0" is not above 0`},
+		{"a negative original", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "-1")), podtest.Node("n4"), contract.InvalidAnnotation, `"-1" is not above 0`},
+		{"an original limit below its request", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "500m")), podtest.Node("n4"), contract.InvalidAnnotation, "limit 500m is below the request 1"},
+		{"an original that got lost after a resize", podtest.Pod(plain, podtest.Annotated("applied-instance-type", "n4")), podtest.Node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
+		{"an original that no machine has", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "18446744073709552")), podtest.Node("n4"), contract.InvalidAnnotation, "is more than any machine has"},
+		{"our own resize whose originals were removed", podtest.Pod(plain, func(p *corev1.Pod) {
+			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}, {Manager: contract.FieldManager, Subresource: "resize"}}
+		}), podtest.Node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
+		{"a resize that would do nothing but restart", podtest.Pod(plain, policy(corev1.ResourceCPU)), podtest.Node("n4"), contract.RestartRequired, "cpu stays, its resizePolicy is RestartContainer"},
+		{"a change of QoS class", podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), podtest.Node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			p := planner.Plan(snapshotOf(t, tc.pod, tc.node))
+			if p.Decision != Skip || len(p.Reasons) != 1 || p.Reasons[0].Code != tc.reason || !strings.Contains(p.Reasons[0].Message, tc.message) {
+				t.Fatalf("%v because of %v, want a skip because of %s: %s", p.Decision, p.Reasons, tc.reason, tc.message)
+			}
+			if c := p.Containers[0]; c.Desired != c.Current || p.Pending() {
+				t.Errorf("skipped, but %+v is to be written", c)
+			}
+		})
+	}
+}
+
+func TestPlanOfSeveralContainersWithAnInitContainer(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: podtest.Amounts{"100m", "100m", "64Mi", "64Mi"}.Requirements()})
+		p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: podtest.Amounts{"2", "2", "1Gi", "1Gi"}.Requirements()}}
+	})
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
+	if plan.Decision != Resize || plan.QOSClass != corev1.PodQOSGuaranteed {
+		t.Fatalf("%v of a %s pod: %v", plan.Decision, plan.QOSClass, plan.Reasons)
+	}
+	want := `{"metadata":{"uid":"uid","resourceVersion":"7"},"spec":{"containers":[` +
+		`{"name":"app","resources":{"requests":{"cpu":"800m"},"limits":{"cpu":"800m"}}},` +
+		`{"name":"proxy","resources":{"requests":{"cpu":"80m"},"limits":{"cpu":"80m"}}}]}}`
+	if got := string(plan.Patch(Write{Step: StepResize}, plan.ResourceVersion)); got != want {
+		t.Errorf("patch\n%s\nwant\n%s", got, want)
+	}
+	wantText := "app: cpu 1 → 800m, memory 1Gi; proxy: cpu 100m → 80m, memory 64Mi"
+	if got := plan.Describe(); got != wantText {
+		t.Errorf("described as %q, want %q", got, wantText)
+	}
+}
+
+func texts(annotations map[string]*string) map[string]string {
+	var all map[string]string
+	for key, text := range annotations {
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[key] = *text
+	}
+	return all
+}
+
+func TestWhatIsStillToBeWritten(t *testing.T) {
+	originals := []string{"original-cpu.app", "1", "original-cpu-limit.app", "2"}
+	with := func(more ...string) func(*corev1.Pod) {
+		return podtest.Annotated(append(originals[:len(originals):len(originals)], more...)...)
+	}
+	for _, tc := range []struct {
+		name       string
+		pod        *corev1.Pod
+		pending    bool
+		resized    bool
+		unrecorded map[string]string
+	}{
+		{"untouched", podtest.Pod(podtest.Amounts{"1", "2", "", ""}), true, true,
+			map[string]string{"workload-resizer.io/original-cpu.app": "1", "workload-resizer.io/original-cpu-limit.app": "2"}},
+		{"stopped after the originals", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, with()), true, true, nil},
+		{"stopped after the resize", podtest.Pod(podtest.Amounts{"800m", "1600m", "", ""}, with(), podtest.AsResized), true, true, nil},
+		{"done", podtest.Pod(podtest.Amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4"), podtest.AsResized), false, true, nil},
+		{"done by the published controller, which kept no limits", podtest.Pod(podtest.Amounts{"800m", "800m", "", ""}, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4"), podtest.AsPublished), false, true,
+			map[string]string{"workload-resizer.io/originals-by": "published", "workload-resizer.io/original-cpu.app": "1000m"}},
+		{"a limit that came after the originals", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, podtest.Annotated("original-cpu.app", "1")), true, true,
+			map[string]string{"workload-resizer.io/original-cpu-limit.app": "2"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			p := planner.Plan(snapshotOf(t, tc.pod, podtest.Node("n4")))
+			if p.Pending() != tc.pending || p.resized() != tc.resized || !cmp.Equal(texts(p.unrecorded(podtest.Start)), tc.unrecorded) {
+				t.Errorf("pending %v, resized %v, unrecorded %v; want %v, %v, %v", p.Pending(), p.resized(), texts(p.unrecorded(podtest.Start)), tc.pending, tc.resized, tc.unrecorded)
+			}
+		})
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	proxy := func(sizes podtest.Amounts) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: sizes.Requirements()})
+			p.Status.QOSClass = corev1.PodQOSBurstable
+		}
+	}
+	resized := podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app", "proxy"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
+	sized := podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+		"original-cpu.proxy", "100m", "original-cpu-limit.proxy", "200m", "original-memory.proxy", "64Mi", "applied-instance-type", "n4")
+	for _, bc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		nodeType string
+		decision Decision
+	}{
+		{"new", podtest.Pod(podtest.Guaranteed, proxy(podtest.Amounts{"100m", "200m", "64Mi", ""}), podtest.AsCreated), "n4", Resize},
+		{"aligned", podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(podtest.Amounts{"80m", "160m", "64Mi", ""}), sized, resized), "n4", Align},
+		{"realigned", podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(podtest.Amounts{"80m", "160m", "64Mi", ""}), sized, resized), "slow", Resize},
+		{"skipped", podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }), "n4", Skip},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			n := podtest.Node(bc.nodeType)
+			n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi")}
+			s := snapshotOf(b, bc.pod, n)
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			if plan := planner.Plan(s); plan.Decision != bc.decision {
+				b.Fatalf("%v: %v", plan.Decision, plan.Reasons)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				planner.Plan(s)
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+func TestTimeAloneEndsWhatAKubeletSays(t *testing.T) {
+	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
+	for _, tc := range []struct {
+		name     string
+		says     func(*corev1.Pod)
+		nodeType string
+		at       time.Time
+		decision Decision
+		reason   contract.Reason
+		again    time.Time
+	}{
+		{"in progress, it is given five minutes", podtest.Said(progress, "", 5, 20), "big", podtest.At(20).Add(patience - time.Second), Skip, contract.ResizeInProgress, podtest.At(20).Add(patience)},
+		{"not more", podtest.Said(progress, "", 5, 20), "big", podtest.At(20).Add(patience), Resize, "", time.Time{}},
+		{"which does not make it done", podtest.Said(progress, "", 5, 20), "n4", podtest.At(20).Add(patience), Align, contract.ResizeInProgress, time.Time{}},
+		{"what a kubelet without generations said before our resize does not count yet", podtest.Said(pending, "Infeasible", 0, 7), "n4", podtest.At(20), Align, contract.AlreadyAligned, podtest.At(10).Add(lookedAt)},
+		{"but when it must have looked, though its clock is behind", podtest.Said(pending, "Infeasible", 0, 7), "n4", podtest.At(10).Add(lookedAt), Resize, contract.ResizeInfeasible, time.Time{}},
+		{"one of which the clock is right counts at once", podtest.Said(pending, "Infeasible", 0, 9), "n4", podtest.At(12), Resize, contract.ResizeInfeasible, time.Time{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := podtest.Pod(sized, tc.says, podtest.SizedForN4, podtest.AsResized, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed))
+			s := snapshotOf(t, p, podtest.Node(tc.nodeType))
+			s.Now = tc.at
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			plan := planner.Plan(s)
+			reason := contract.Reason("")
+			if len(plan.Reasons) > 0 {
+				reason = plan.Reasons[0].Code
+			}
+			if plan.Decision != tc.decision || reason != tc.reason || !plan.ReplanAt.Equal(tc.again) {
+				t.Errorf("%v because of %v, again at %v; want %v because of %q, %v", plan.Decision, plan.Reasons, plan.ReplanAt, tc.decision, tc.reason, tc.again)
+			}
+			s.Restore = true
+			if plan := planner.Plan(s); plan.Decision != Resize || plan.Containers[0].Desired != podtest.Guaranteed.Container() {
+				t.Errorf("a restore does not wait: %v because of %v", plan.Decision, plan.Reasons)
+			}
+		})
+	}
+}
+
+func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
+	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
+	for _, tc := range []struct {
+		name     string
+		says     []func(*corev1.Pod)
+		nodeType string
+		decision Decision
+		reasons  []contract.Reason
+	}{
+		{"nothing", nil, "n4", Align, []contract.Reason{contract.AlreadyAligned}},
+		{"it has no room yet", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeDeferred}},
+		{"it is at it", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInProgress}},
+		{"of two conditions the one that needs somebody counts", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20), podtest.Said(pending, "Deferred", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeDeferred}},
+		{"while it is at it nothing else is asked", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
+		{"of one that waits no more is asked", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
+		{"less than what waits may be asked", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "big", Resize, nil},
+		{"what is infeasible is replaced", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, "big", Resize, nil},
+		{"what it said before counts on once it has seen the spec, as not every change is a resize", []func(*corev1.Pod){podtest.Said(progress, "Error", 4, 20), podtest.Seen(5)}, "n4", Align, []contract.Reason{contract.ResizeError}},
+		{"so does what waits", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 4, 20), podtest.Seen(5)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
+		{"nothing is pending that it has allocated", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20), podtest.WithStatus(sized, sized)}, "n4", Align, []contract.Reason{contract.AlreadyAligned}},
+		{"what it said of sizes before counts no more", []func(*corev1.Pod){podtest.Said(progress, "", 4, 20)}, "big", Resize, nil},
+		{"nor without generations, if it said so before our resize", []func(*corev1.Pod){podtest.Said(progress, "", 0, 7)}, "big", Resize, nil},
+		{"without generations, what it said since counts", []func(*corev1.Pod){podtest.Said(progress, "", 0, 10)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
+		{"infeasible, with nothing known of what is allocated", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInfeasible}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := podtest.Pod(sized, append(tc.says, podtest.SizedForN4, podtest.AsResized)...)
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			plan := planner.Plan(snapshotOf(t, p, podtest.Node(tc.nodeType)))
+			if plan.Decision != tc.decision || !cmp.Equal(codes(plan), tc.reasons) {
+				t.Errorf("%v because of %v, want %v because of %v", plan.Decision, plan.Reasons, tc.decision, tc.reasons)
+			}
+		})
+	}
+}
+
+func TestAResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
+	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+		want bool
+	}{
+		{"they do", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Seen(5)), true},
+		{"they do, says a kubelet without generations", podtest.Pod(sized, podtest.WithStatus(sized, sized)), true},
+		{"they do not yet", podtest.Pod(sized, podtest.WithStatus(sized, podtest.Guaranteed), podtest.Seen(5)), false},
+		{"the kubelet has not seen the spec", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Seen(4)), false},
+		{"the kubelet still says something", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Said(corev1.PodResizeInProgress, "", 5, 1)), false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := pod.From(tc.pod).Actuated(); got != tc.want {
+				t.Errorf("actuated: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		allocated podtest.Amounts
+		want      bool
+	}{
+		{"what its author asked for", podtest.Guaranteed, true},
+		{"another size within bounds", podtest.Amounts{"1500m", "1500m", "1Gi", "1Gi"}, true},
+		{"more cpu than bounds allow", podtest.Amounts{"64", "64", "1Gi", "1Gi"}, false},
+		{"less cpu than bounds allow", podtest.Amounts{"1m", "1m", "1Gi", "1Gi"}, false},
+		{"more memory than bounds allow", podtest.Amounts{"1", "1", "1000Gi", "1000Gi"}, false},
+		{"a limit far above its request", podtest.Amounts{"1", "64", "1Gi", "1Gi"}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.WithStatus(tc.allocated, tc.allocated), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized)
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
+			if got := plan.Kind == PutBack; got != tc.want {
+				t.Errorf("put back: %v, to %v; want %v", got, plan.Containers[0].Desired, tc.want)
+			}
+			if !tc.want && (plan.Decision != Align || plan.Reasons[0].Code != contract.ResizeInfeasible) {
+				t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+			}
+		})
+	}
+}
+
+func TestARestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
+	sized := podtest.Amounts{"1", "1", "2Gi", "2Gi"}
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	restoring := func(p *corev1.Pod) *Plan {
+		s := snapshotOf(t, p, podtest.Node("n4"))
+		s.Restore = true
+		return planner.Plan(s)
+	}
+	p := podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.SizedForN4, podtest.AsResized)
+	plan := restoring(p)
+	if plan.Decision != Resize || !plan.keepRecord || plan.Reasons[0].Code != contract.ResizeInProgress {
+		t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)
+	}
+	p = carriedOut(t, p, plan, 30)
+	for _, tc := range []struct {
+		name   string
+		has    podtest.Amounts
+		says   func(*corev1.Pod)
+		reason contract.Reason
+		done   bool
+	}{
+		{"not done yet", sized, func(*corev1.Pod) {}, contract.ResizeInProgress, false},
+		{"the kubelet fails", sized, podtest.Said(corev1.PodResizeInProgress, "Error", 5, 20), contract.ResizeError, false},
+		{"done", podtest.Guaranteed, func(*corev1.Pod) {}, contract.Restored, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			now := p.DeepCopy()
+			podtest.WithStatus(tc.has, tc.has)(now)
+			tc.says(now)
+			plan := restoring(now)
+			if plan.Decision != Align || plan.Reasons[0].Code != tc.reason || plan.Pending() != tc.done || plan.keepRecord == tc.done {
+				t.Errorf("%v because of %v, to write: %v", plan.Decision, plan.Reasons, plan.Pending())
+			}
+		})
+	}
+}

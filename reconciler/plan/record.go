@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// record notes that an original is to be written.
+func (c *ContainerPlan) record(which contract.Original) { c.unrecorded |= 1 << which }
+
+// unrecorded are the annotations that are to be there before sizes change: originals that
+// the pod lacks, or that are wrong, with what was adopted where they come from that,
+// and whose originals count; nil if there are none.
+func (p *Plan) unrecorded(now time.Time) map[string]*string {
+	annotations := p.vouching()
+	set := func(key, text string) {
+		if annotations == nil {
+			annotations = map[string]*string{}
+		}
+		annotations[key] = &text
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, which := range contract.Originals {
+			amount, text := amountOf(&c.Original, which)
+			if amount != 0 && c.takesOver&^c.unrecorded&(1<<which) != 0 {
+				set(which.Key(c.Name), inOtherWords(which, amount, c.of.TextOf(which)))
+			}
+			if amount == 0 || c.unrecorded&(1<<which) == 0 {
+				continue
+			}
+			set(which.Key(c.Name), text)
+			if c.adopts&(1<<which) != 0 {
+				_, present := amountOf(&c.Current, which)
+				set(which.AdoptedKey(c.Name), present)
+				set(contract.AdoptedAt, now.UTC().Format(time.RFC3339))
+			}
+		}
+	}
+	return annotations
+}
+
+// inOtherWords is an amount in another text than the one that is there: who writes the same
+// text does not come to own an annotation.
+func inOtherWords(which contract.Original, amount int64, text string) string {
+	words := []string{sizing.MemoryText(amount), strconv.FormatInt(amount, 10), fmt.Sprintf("%d.0", amount)}
+	if which < contract.MemoryRequest {
+		words = []string{sizing.CPUText(amount), fmt.Sprintf("%dm", amount), fmt.Sprintf("%d.%03d", amount/1000, amount%1000)}
+	}
+	return words[slices.IndexFunc(words, func(other string) bool { return other != text })]
+}
+
+// vouching is the annotation that says whose originals count, before nothing else says
+// so; nil if it need not be written.
+func (p *Plan) vouching() map[string]*string {
+	if p.vouches == "" {
+		return nil
+	}
+	return map[string]*string{contract.OriginalsBy: &p.vouches}
+}
+
+// record is the annotations that say what was applied at a time. It removes (nil) what
+// was adopted and is not theirs any more, and what the node no longer says.
+func (p *Plan) record(now time.Time) map[string]*string {
+	annotations := map[string]*string{
+		contract.AppliedInstanceType: &p.NodeType,
+		contract.AppliedAt:           new(now.UTC().Format(time.RFC3339)),
+	}
+	if p.dropInfeasible {
+		annotations[contract.Infeasible] = nil
+	}
+	maps.Copy(annotations, p.notAdopted())
+	return annotations
+}
+
+// notAdopted removes what is recorded as adopted and is not theirs any more. Left there, it
+// would speak of what they set to the same again.
+func (p *Plan) notAdopted() map[string]*string {
+	annotations := map[string]*string{}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, which := range contract.Originals {
+			present, _ := amountOf(&c.Current, which)
+			wanted, _ := amountOf(&c.Desired, which)
+			outdated := c.outdated&^c.adopts&(1<<which) != 0
+			if taken := c.adopted()&(1<<which) != 0 && wanted != present; outdated || taken {
+				annotations[which.AdoptedKey(c.Name)] = nil
+			}
+		}
+	}
+	return annotations
+}

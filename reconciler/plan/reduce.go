@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// objection returns the first veto against the sizes of the plan; nil if there is
+// none. whole says that it is against any sizes for now.
+func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bool) {
+	if veto, whole = p.unready(s, now); veto != nil {
+		return veto, whole
+	}
+	before, after := p.sizes(s.Pod)
+	return safety.Change(s.Pod, p.QOSClass, before, after, &s.Around), false
+}
+
+// reductions say what is left out of a plan with a veto, in the order in which they
+// are tried: as little as possible first.
+var reductions = [...]func(r *measure, has, to sizing.Amount) bool{
+	// What keeps its limit equal to its request, or apart, changes no QoS class.
+	func(_ *measure, has, to sizing.Amount) bool {
+		return (has.Request == has.Limit) != (to.Request == to.Limit)
+	},
+	func(r *measure, has, to sizing.Amount) bool { return r == cpu && grows(has, to) },
+	func(r *measure, has, to sizing.Amount) bool { return r == memory && grows(has, to) },
+	func(_ *measure, has, to sizing.Amount) bool { return grows(has, to) },
+	func(r *measure, _, _ sizing.Amount) bool { return r == cpu },
+	func(r *measure, _, _ sizing.Amount) bool { return r == memory },
+}
+
+func grows(has, to sizing.Amount) bool { return to.Request > has.Request || to.Limit > has.Limit }
+
+// agree leaves out of the plan what there is a veto against, and returns the veto if
+// nothing remains: a node without room for more memory does not keep cpu from
+// shrinking. A resource of a container is left out as a whole, so that its limit
+// stays in proportion to its request.
+func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
+	veto, whole := p.objection(s, now)
+	if veto == nil || whole {
+		return veto
+	}
+	full := slices.Clone(p.Containers)
+	for _, leavesOut := range reductions {
+		for i := range p.Containers {
+			c := &p.Containers[i]
+			c.Desired, c.clamped = full[i].Desired, full[i].clamped
+			for _, r := range measures {
+				has, to := *r.of(&c.Current), r.of(&c.Desired)
+				if leavesOut(r, has, *to) {
+					*to, c.clamped[r.index] = has, false
+				}
+			}
+		}
+		if !p.differs() {
+			continue
+		}
+		if still, _ := p.objection(s, now); still == nil {
+			p.Partial, p.Vetoed = veto.Reason, true
+			p.without = p.unlike(func(i int) *sizing.Container { return &full[i].Desired })
+			p.because(veto.Reason, veto.Message+"; the rest is resized without "+strings.Join(p.without, ", "))
+			return nil
+		}
+	}
+	p.Containers = full
+	return veto
+}
+
+// unlike names the resources of which the plan gives another size than those, of the
+// same containers: "container app: cpu".
+func (p *Plan) unlike(sizes func(i int) *sizing.Container) []string {
+	var names []string
+	for i := range p.Containers {
+		for _, r := range measures {
+			if c := &p.Containers[i]; *r.of(&c.Desired) != *r.of(sizes(i)) {
+				names = append(names, "container "+c.Name+": "+r.name)
+			}
+		}
+	}
+	return names
+}

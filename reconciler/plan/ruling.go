@@ -1,0 +1,54 @@
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+)
+
+// Ruling is what the ratios say of a pod on its node.
+type Ruling struct {
+	nodetype.Match
+	profile *ratios.Profile
+	// entry is nil if the node is not known, or its type has no ratio.
+	entry *ratios.Entry
+}
+
+// NodeTypesOf lists the node types that have a ratio for the pod, in alphabetical
+// order. The caller must not change the slice.
+func NodeTypesOf(of *pod.Pod, table *ratios.Table) []string {
+	return table.Profile(of).NodeTypes()
+}
+
+// Rule returns what the table says of the pod. nodeType is taken for that of the
+// node, unless it is empty.
+func (p *Planner) Rule(of *pod.Pod, node *corev1.Node, nodeType string, table *ratios.Table) Ruling {
+	return p.RuleBy(table.Profile(of), node, nodeType)
+}
+
+// RuleBy is rule for the pods of a profile.
+func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType string) Ruling {
+	r := Ruling{profile: profile}
+	switch {
+	case nodeType != "":
+		r.NodeType = nodeType
+	case node == nil:
+		return r
+	default:
+		r.Match, _ = p.NodeTypes.Resolve(node.Labels, r.profile.Knows)
+	}
+	if entry, ok := r.profile.Lookup(r.NodeType); ok {
+		r.entry = entry
+	}
+	return r
+}
+
+// SizesAs tells whether another ruling comes to the same sizes for every pod.
+func (r *Ruling) SizesAs(o *Ruling) bool {
+	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) {
+		return false
+	}
+	return r.entry == nil || r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
+}

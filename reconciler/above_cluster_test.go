@@ -26,10 +26,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
@@ -123,7 +125,7 @@ func (s *above) start(t *testing.T, resources ...string) {
 	if s.r, err = New(Config{
 		Client: s.client, Dynamic: s.dynamic, Metadata: metadata.NewForConfigOrDie(restricted), WorkloadKinds: kinds,
 		Writer: s.client, Asker: s.client, Ratios: store, Holds: s.holds,
-		Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Events: NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
+		Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Events: loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +235,7 @@ func (s *above) awaitCPU(t *testing.T, name types.NamespacedName, cpu string) {
 }
 
 // awaitReason waits until the plan of a pod has the reason.
-func (s *above) awaitReason(t *testing.T, pod types.NamespacedName, options PreviewOptions, want string) {
+func (s *above) awaitReason(t *testing.T, pod types.NamespacedName, options query.PreviewOptions, want string) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("the plan of %s to say %s", pod.Name, want), func() error {
 		p, err := s.r.Preview(t.Context(), pod, options)
@@ -270,7 +272,7 @@ func (s *above) holdsOfARollout(t *testing.T) {
 	pod := s.replicaSet(t, ns, "web-1", s.custom(t, rollouts, ns, "web", nil))
 	beside := s.replicaSet(t, ns, "cart-1", s.custom(t, rollouts, ns, "cart", nil))
 	s.awaitCPU(t, beside, "800m")
-	s.awaitReason(t, pod, PreviewOptions{}, "Paused: Rollout "+ns+"/web is paused")
+	s.awaitReason(t, pod, query.PreviewOptions{}, "Paused: Rollout "+ns+"/web is paused")
 	s.awaitCPU(t, pod, "1")
 	s.release(t, paused)
 	s.awaitCPU(t, pod, "800m")
@@ -281,7 +283,7 @@ func (s *above) holdsOfARollout(t *testing.T) {
 	if n, err := s.r.CountOf(ns, web); n != 1 || err != nil {
 		t.Errorf("%d pods are counted, %v", n, err)
 	}
-	if n, _, err := s.r.PreviewAll(t.Context(), Selection{Namespace: ns, Workload: web}, PreviewOptions{}); n != 1 || err != nil {
+	if n, _, err := s.r.PreviewAll(t.Context(), query.Selection{Namespace: ns, Workload: web}, query.PreviewOptions{}); n != 1 || err != nil {
 		t.Errorf("%d pods are selected, %v", n, err)
 	}
 	localcluster.Eventually(t, "what was done to the pod to be seen", func() error {
@@ -315,9 +317,9 @@ spec:
 	}
 	pod := s.replicaSet(t, ns, "web-1", s.custom(t, rollouts, ns, "web", nil))
 	s.awaitCPU(t, pod, "800m")
-	s.awaitReason(t, pod, PreviewOptions{NodeType: "n2d"}, "HPAUtilization: HorizontalPodAutoscaler scaler scales on 80% of cpu requests")
+	s.awaitReason(t, pod, query.PreviewOptions{NodeType: "n2d"}, "HPAUtilization: HorizontalPodAutoscaler scaler scales on 80% of cpu requests")
 	s.custom(t, tuners, ns, "tuner", map[string]any{"spec": map[string]any{"targetRef": target}})
-	s.awaitReason(t, pod, PreviewOptions{}, "ActiveVPA: VerticalPodAutoscaler tuner sizes the pod's workload")
+	s.awaitReason(t, pod, query.PreviewOptions{}, "ActiveVPA: VerticalPodAutoscaler tuner sizes the pod's workload")
 }
 
 func (s *above) deployment(t *testing.T) {
@@ -371,7 +373,7 @@ func (s *above) rightThatIsMissing(t *testing.T) {
 
 func (s *above) readable(t *testing.T, want string) {
 	t.Helper()
-	text, err := testutil.CollectAndFormat(s.r.owners, expfmt.TypeTextPlain, "workload_resizer_workload_kind_readable")
+	text, err := testutil.CollectAndFormat(s.r.Queries.Cluster.Owners(), expfmt.TypeTextPlain, "workload_resizer_workload_kind_readable")
 	if err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("want %s in\n%s, %v", want, text, err)
 	}

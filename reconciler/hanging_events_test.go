@@ -17,7 +17,9 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -42,17 +44,16 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 	})
 	// Even one client for everything does not let them hold anything up.
 	client := kubernetes.NewForConfigOrDie(config)
-	events := NewEvents(client)
+	events := loop.NewEvents(client)
 	defer func() {
-		// What is left is not waited for: nobody will get it.
-		events.broadcaster.Shutdown()
 		close(released)
+		events.Shutdown()
 	}()
 	store := ratios.NewStore(ratiotest.NewMemory("memory", ratios.Update{Layer: &ratios.Layer{
 		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
 	}}))
 	r, err := New(Config{
-		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: noHolds{},
+		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: clustertest.NoHolds{},
 		Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
 		Events:  events, Metrics: prometheus.NewRegistry(), Workers: 1,
 	})
@@ -62,7 +63,7 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 	// The recorder keeps a thousand.
 	const flood = 3000
 	for i := range flood {
-		events.pod(types.NamespacedName{Namespace: "default", Name: "flood"}, "", plan.Reason{Code: contract.ResizeFailed, Message: fmt.Sprint(i)})
+		events.Pod(types.NamespacedName{Namespace: "default", Name: "flood"}, "", plan.Reason{Code: contract.ResizeFailed, Message: fmt.Sprint(i)})
 	}
 	localcluster.Eventually(t, "events to hang", func() error {
 		if hanging.Load() == 0 {

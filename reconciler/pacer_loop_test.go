@@ -17,7 +17,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -72,9 +74,9 @@ func TestPodsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
 	source := ratiotest.NewMemory("memory", perf(1.25, 1.25))
 	store := ratios.NewStore(source)
 	r, err := New(Config{
-		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: noHolds{},
+		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: clustertest.NoHolds{},
 		Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
-		Events:  NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4, RealignRate: rate,
+		Events:  loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4, RealignRate: rate,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -18,13 +19,6 @@ import (
 func alone(t testing.TB, p *corev1.Pod, n *corev1.Node) *plan.Snapshot {
 	t.Helper()
 	return &plan.Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
-}
-
-// planOfSized is the plan of a pod whose first write is a resize: its originals are there.
-func planOfSized(t testing.TB) *plan.Plan {
-	t.Helper()
-	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.SizedForN4, podtest.AsResized)
-	return (&plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}).Plan(alone(t, p, podtest.Node("big")))
 }
 
 // reasonsOf are why a plan is as it is.
@@ -39,4 +33,22 @@ func reasonsOf(p *plan.Plan) []contract.Reason {
 // cleans reports whether a plan removes what tells of us.
 func cleans(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Writes(time.Now()), func(w plan.Write) bool { return w.Step == plan.StepClean })
+}
+
+// outcomes is how often a reason was told.
+func outcomes(t testing.TB, from prometheus.Gatherer, reason contract.Reason) float64 {
+	t.Helper()
+	families, err := from.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == "workload_resizer_outcomes_total" && (reason == "" || m.GetLabel()[0].GetValue() == string(reason)) {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
 }

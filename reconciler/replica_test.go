@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +26,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -43,11 +43,12 @@ type replicas struct {
 // replica is one of them. What it writes is counted, and it can be cut off.
 type replica struct {
 	*Reconciler
-	elector *leader.Elector
-	holds   *hold.Store
-	events  *Events
-	cancel  context.CancelFunc
-	ended   sync.WaitGroup
+	elector  *leader.Elector
+	holds    *hold.Store
+	events   *loop.Events
+	registry *prometheus.Registry
+	cancel   context.CancelFunc
+	ended    sync.WaitGroup
 
 	cut  atomic.Bool
 	rate throttle
@@ -99,7 +100,7 @@ func (s *replicas) create(t *testing.T, n *corev1.Node, name string) {
 // start starts a replica, without a limit on its writes.
 func (s *replicas) start(t *testing.T, identity string) *replica {
 	t.Helper()
-	c := &replica{}
+	c := &replica{registry: prometheus.NewRegistry()}
 	config := rest.CopyConfig(s.config)
 	config.Wrap(c.wrap)
 	bounded := rest.CopyConfig(config)
@@ -114,18 +115,18 @@ func (s *replicas) start(t *testing.T, identity string) *replica {
 	}
 	store := ratios.NewStore(s.source)
 	c.holds = hold.New(client, "default", "holds")
-	c.events = NewEvents(client)
+	c.events = loop.NewEvents(client)
 	writer := kubernetes.NewForConfigOrDie(actuate.ClientConfig(config, 2*time.Second))
 	c.Reconciler, err = New(Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(config), Writer: writer, Asker: writer, Leader: c.elector,
 		Ratios: store, Holds: c.holds, Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
-		Events: c.events, Metrics: prometheus.NewRegistry(), Workers: replicaWorkers,
+		Events: c.events, Metrics: c.registry, Workers: replicaWorkers,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.rate.set(0)
-	c.actuator.Limiter = &c.rate
+	c.Writer.Limiter = &c.rate
 	var ctx context.Context
 	ctx, c.cancel = context.WithCancel(context.Background())
 	for _, part := range []func(context.Context) error{store.Run, c.holds.Run, func(ctx context.Context) error { return c.elector.Run(ctx, c.Filled(), c.Run) }} {
@@ -204,8 +205,8 @@ func (c *replica) silent(t *testing.T) {
 	if n := c.writes(); n > 0 {
 		t.Errorf("a follower has written %d times", n)
 	}
-	if n := testutil.CollectAndCount(c.metrics.outcomes); n > 0 {
-		t.Errorf("a follower has told of %d outcomes", n)
+	if n := outcomes(t, c.registry, ""); n > 0 {
+		t.Errorf("a follower has told of %v outcomes", n)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
@@ -15,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
@@ -51,7 +51,7 @@ func TestReplicas(t *testing.T) {
 		s.awaitSizes(t, "80m")
 		localcluster.Eventually(t, "both to know the same", func() error {
 			ours, theirs := a.Status(), b.Status()
-			want := []PodCount{{plan.Align, contract.AlreadyAligned, replicaPods}, {plan.Skip, contract.UnknownNodeType, 1}}
+			want := []loop.PodCount{{Decision: plan.Align, Reason: contract.AlreadyAligned, Pods: replicaPods}, {Decision: plan.Skip, Reason: contract.UnknownNodeType, Pods: 1}}
 			if !slices.Equal(ours.Pods, want) || !slices.Equal(theirs.Pods, want) {
 				return fmt.Errorf("%v and %v", ours, theirs)
 			}
@@ -59,7 +59,7 @@ func TestReplicas(t *testing.T) {
 		})
 		b.silent(t)
 		for reason, want := range map[contract.Reason]float64{contract.Resized: replicaPods, contract.UnknownNodeType: 1} {
-			if told := testutil.ToFloat64(a.metrics.outcomes.WithLabelValues(string(reason))); told != want {
+			if told := outcomes(t, a.registry, reason); told != want {
 				t.Errorf("the leader has told %v times of %s, want %v", told, reason, want)
 			}
 		}

@@ -1,9 +1,11 @@
 package reconciler
 
 import (
+	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -48,7 +50,7 @@ func (s *apiServer) restoresHeld(t *testing.T) {
 		got, err := s.client.CoreV1().Pods(probe.Namespace).Patch(t.Context(), probe.Name, types.StrategicMergePatchType,
 			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"2"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, contract.ResizeSubresource)
 		if err == nil && got.Spec.Containers[0].Resources.Requests.Cpu().String() != "900m" {
-			err = errConflict
+			err = apierrors.NewConflict(corev1.Resource("pods"), "pod", errors.New("it has changed"))
 		}
 		return err
 	})

@@ -96,5 +96,5 @@ func (c *Config) planner() (*plan.Planner, error) {
 	if err := c.Reconciler.Ready(); err != nil {
 		return nil, translate.Error(err)
 	}
-	return &c.Reconciler.Planner, nil
+	return c.Reconciler.Planner, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/server"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/certs"
@@ -150,8 +151,8 @@ func metricTable(t *testing.T) string {
 	store := ratios.NewStore()
 	client := kubernetes.NewForConfigOrDie(&rest.Config{})
 	holds := hold.New(client, "", "")
-	loop, err := reconciler.New(reconciler.Config{
-		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{}), Writer: client, Asker: client, Ratios: store, Holds: holds, Events: reconciler.NoEvents(), Metrics: registry, Workers: 1,
+	running, err := reconciler.New(reconciler.Config{
+		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{}), Writer: client, Asker: client, Ratios: store, Holds: holds, Events: loop.NoEvents(), Metrics: registry, Workers: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +166,7 @@ func metricTable(t *testing.T) string {
 		defer func() { _ = l.Close() }()
 		listeners = append(listeners, l)
 	}
-	server.New(server.Config{Ratios: store, Reconciler: loop, Holds: holds, Metrics: registry, GRPC: listeners[0], HTTP: listeners[1], Certificate: &certs.Source{}})
+	server.New(server.Config{Ratios: store, Reconciler: running, Holds: holds, Metrics: registry, GRPC: listeners[0], HTTP: listeners[1], Certificate: &certs.Source{}})
 
 	descs := make(chan *prometheus.Desc)
 	go func() {

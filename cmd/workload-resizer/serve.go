@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server"
@@ -68,9 +69,9 @@ func serve(ctx context.Context, o *options) error {
 	}
 
 	registry := newRegistry()
-	events := reconciler.NoEvents()
+	events := loop.NoEvents()
 	if o.events && !o.dryRun {
-		events = reconciler.NewEvents(clients.events)
+		events = loop.NewEvents(clients.events)
 	}
 	defer events.Shutdown()
 	holdOptions := []hold.Option{hold.OnReject(events.ConfigRejected)}
@@ -140,15 +141,15 @@ func serve(ctx context.Context, o *options) error {
 	if elector != nil {
 		reconciling.Leader, serving.Election = elector, elector
 	}
-	loop, err := reconciler.New(reconciling)
+	l, err := reconciler.New(reconciling)
 	if err != nil {
 		return err
 	}
-	reconcile := loop.Run
+	reconcile := l.Run
 	if elector != nil {
-		reconcile = func(ctx context.Context) error { return elector.Run(ctx, loop.Filled(), loop.Run) }
+		reconcile = func(ctx context.Context) error { return elector.Run(ctx, l.Filled(), l.Run) }
 	}
-	serving.Reconciler = loop
+	serving.Reconciler = l
 	api := server.New(serving)
 
 	klog.FromContext(ctx).Info("Starting", "version", version, "replica", replica, "dryRun", o.dryRun)

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -22,8 +22,8 @@ import (
 // nothing would change.
 type nothing struct{}
 
-func (nothing) Impact(context.Context, *ratios.Table) (*reconciler.Impact, error) {
-	return &reconciler.Impact{}, nil
+func (nothing) Impact(context.Context, *ratios.Table) (*query.Impact, error) {
+	return &query.Impact{}, nil
 }
 
 // A suggestion is of a node type that is there, of one that is not, or of one CPU model.

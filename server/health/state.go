@@ -3,7 +3,7 @@ package health
 import (
 	"errors"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 )
 
 // Store keeps something in a ConfigMap.
@@ -23,7 +23,7 @@ func (h *Health) Ready() error {
 		return h.config.Reconciler.Ready()
 	}
 	if _, err := h.config.Ratios.Ready(); err != nil {
-		return &reconciler.NotReadyError{What: reconciler.RatiosNotReady, Err: err}
+		return &cluster.NotReadyError{What: cluster.RatiosNotReady, Err: err}
 	}
 	return nil
 }

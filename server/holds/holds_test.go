@@ -21,8 +21,8 @@ import (
 	"k8s.io/klog/v2/ktesting"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
@@ -64,7 +64,7 @@ func (p podList) CountOf(namespace string, workload safety.Workload) (int, error
 func (p podList) UID(name types.NamespacedName) (types.UID, error) {
 	uid, ok := p[name]
 	if !ok {
-		return "", &reconciler.PodNotFoundError{Pod: name}
+		return "", &query.PodNotFoundError{Pod: name}
 	}
 	return uid, nil
 }

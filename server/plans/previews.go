@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/streams"
@@ -102,8 +102,8 @@ type previewRequest interface {
 	GetWhatIf() *workloadresizerv1.WhatIf
 }
 
-func (s *Service) options(request previewRequest) (reconciler.PreviewOptions, error) {
-	options := reconciler.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide(), NodeType: request.GetWhatIf().GetNodeType()}
+func (s *Service) options(request previewRequest) (query.PreviewOptions, error) {
+	options := query.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide(), NodeType: request.GetWhatIf().GetNodeType()}
 	var err error
 	if options.Table, err = s.whatIf(request.GetWhatIf()); err != nil {
 		return options, err

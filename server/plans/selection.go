@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
@@ -26,8 +26,8 @@ func (v *countingView) Sees(namespace string) (bool, error) {
 }
 
 // selection reads which pods are asked for.
-func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View) (reconciler.Selection, error) {
-	of := reconciler.Selection{
+func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View) (query.Selection, error) {
+	of := query.Selection{
 		Namespace: request.GetNamespace(), Pod: request.GetPod(), Node: request.GetNode(), NodeType: request.GetNodeType(), Sees: view.Sees,
 	}
 	if err := access.MustSee(view, of.Namespace); err != nil {

@@ -7,8 +7,8 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
@@ -36,7 +36,7 @@ func (s *Service) Impact(ctx context.Context, table *ratios.Table, slots *limits
 }
 
 // impactMessage hides the namespaces that the caller does not see.
-func impactMessage(impact *reconciler.Impact, view access.View) (*workloadresizerv1.Impact, error) {
+func impactMessage(impact *query.Impact, view access.View) (*workloadresizerv1.Impact, error) {
 	m := &workloadresizerv1.Impact{Total: impactGroup(impact.Total)}
 	for _, g := range impact.NodeTypes {
 		m.NodeTypes = append(m.NodeTypes, impactGroup(g))
@@ -75,6 +75,6 @@ func vetoedPod(p *plan.Plan) *workloadresizerv1.VetoedPod {
 	}
 }
 
-func impactGroup(g reconciler.ImpactGroup) *workloadresizerv1.ImpactGroup {
+func impactGroup(g query.ImpactGroup) *workloadresizerv1.ImpactGroup {
 	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), RequestDelta: translate.Quantities(g.CPU, g.Memory)}
 }

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -21,10 +21,10 @@ func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 	vetoed := func(namespace string) *plan.Plan {
 		return &plan.Plan{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}, Node: "a", Reasons: []plan.Reason{{Code: "NodeCapacity", Message: "full"}}}
 	}
-	impact := &reconciler.Impact{
-		Total:     reconciler.ImpactGroup{Pods: 3, CPU: -1500, Memory: 2 << 30, Vetoed: 2},
-		NodeTypes: []reconciler.ImpactGroup{{Name: "n4", Pods: 3, CPU: -1500, Memory: 2 << 30, Vetoed: 2}},
-		Namespaces: []reconciler.ImpactGroup{
+	impact := &query.Impact{
+		Total:     query.ImpactGroup{Pods: 3, CPU: -1500, Memory: 2 << 30, Vetoed: 2},
+		NodeTypes: []query.ImpactGroup{{Name: "n4", Pods: 3, CPU: -1500, Memory: 2 << 30, Vetoed: 2}},
+		Namespaces: []query.ImpactGroup{
 			{Name: "bank", Pods: 2, Memory: 2 << 30, Vetoed: 1}, {Name: "shop", Pods: 1, CPU: -1500, Vetoed: 1},
 		},
 		Vetoed: []*plan.Plan{vetoed("bank"), vetoed("shop")},
@@ -49,7 +49,7 @@ func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 }
 
 func TestAnImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
-	impact := &reconciler.Impact{}
+	impact := &query.Impact{}
 	for n := range 300 {
 		impact.Vetoed = append(impact.Vetoed, &plan.Plan{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}})
 	}

@@ -8,7 +8,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/streams"
@@ -33,7 +33,7 @@ type Config struct {
 // Impacts knows what another table would mean for the pods that run now; a
 // reconciler.Reconciler does. Its errors are those of a preview.
 type Impacts interface {
-	Impact(context.Context, *ratios.Table) (*reconciler.Impact, error)
+	Impact(context.Context, *ratios.Table) (*query.Impact, error)
 }
 
 // Service tells and changes ratios.

@@ -22,7 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -32,12 +32,12 @@ import (
 // many pods would change.
 type impactOf string
 
-func (nodeType impactOf) Impact(_ context.Context, table *ratios.Table) (*reconciler.Impact, error) {
+func (nodeType impactOf) Impact(_ context.Context, table *ratios.Table) (*query.Impact, error) {
 	entry, ok := table.Lookup(string(nodeType))
 	if !ok {
-		return &reconciler.Impact{}, nil
+		return &query.Impact{}, nil
 	}
-	return &reconciler.Impact{Total: reconciler.ImpactGroup{Pods: int(entry.Ratio.CPUPerf)}}, nil
+	return &query.Impact{Total: query.ImpactGroup{Pods: int(entry.Ratio.CPUPerf)}}, nil
 }
 
 // ratioServer is a service whose overrides are in a ConfigMap of a real API

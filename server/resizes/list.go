@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
@@ -28,20 +28,20 @@ func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.Li
 		size = defaultPage
 	}
 	view := s.config.Viewer.View(ctx)
-	query := reconciler.ResizeQuery{Namespace: request.GetNamespace(), Sees: view.Sees}
+	q := query.ResizeQuery{Namespace: request.GetNamespace(), Sees: view.Sees}
 	var err error
-	if query.Selector, err = labels.Parse(request.GetLabelSelector()); err != nil {
+	if q.Selector, err = labels.Parse(request.GetLabelSelector()); err != nil {
 		return nil, rpcerror.BadField("label_selector", "cannot be: "+err.Error())
 	}
 	if token := request.GetPageToken(); token != "" {
-		if query.After, err = podOf(token); err != nil {
+		if q.After, err = podOf(token); err != nil {
 			return nil, rpcerror.BadField("page_token", "cannot be: "+err.Error())
 		}
 	}
-	if err := access.MustSee(view, query.Namespace); err != nil {
+	if err := access.MustSee(view, q.Namespace); err != nil {
 		return nil, err
 	}
-	resizes, err := s.config.Reconciler.Resizes(ctx, query)
+	resizes, err := s.config.Reconciler.Resizes(ctx, q)
 	if err != nil {
 		return nil, translate.Error(err)
 	}

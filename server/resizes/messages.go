@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-func message(r *reconciler.Resized) *workloadresizerv1.Resize {
+func message(r *query.Resized) *workloadresizerv1.Resize {
 	m := &workloadresizerv1.Resize{
 		Namespace: r.Pod.Namespace, Pod: r.Pod.Name, Uid: string(r.UID), Node: r.Node, NodeType: r.NodeType,
 		ApplyTime: translate.Timestamp(r.Applied), State: states[r.State], Message: r.Message,
@@ -29,15 +29,15 @@ func message(r *reconciler.Resized) *workloadresizerv1.Resize {
 }
 
 var states = [...]workloadresizerv1.ResizeState{
-	reconciler.Actuated:   workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED,
-	reconciler.Pending:    workloadresizerv1.ResizeState_RESIZE_STATE_PENDING,
-	reconciler.InProgress: workloadresizerv1.ResizeState_RESIZE_STATE_IN_PROGRESS,
-	reconciler.Deferred:   workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED,
-	reconciler.Infeasible: workloadresizerv1.ResizeState_RESIZE_STATE_INFEASIBLE,
-	reconciler.Failed:     workloadresizerv1.ResizeState_RESIZE_STATE_FAILED,
+	query.Actuated:   workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED,
+	query.Pending:    workloadresizerv1.ResizeState_RESIZE_STATE_PENDING,
+	query.InProgress: workloadresizerv1.ResizeState_RESIZE_STATE_IN_PROGRESS,
+	query.Deferred:   workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED,
+	query.Infeasible: workloadresizerv1.ResizeState_RESIZE_STATE_INFEASIBLE,
+	query.Failed:     workloadresizerv1.ResizeState_RESIZE_STATE_FAILED,
 }
 
 // inState tells whether a resize has one of the states; none is all.
-func inState(r *reconciler.Resized, wanted []workloadresizerv1.ResizeState) bool {
+func inState(r *query.Resized, wanted []workloadresizerv1.ResizeState) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, states[r.State])
 }

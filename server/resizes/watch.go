@@ -7,6 +7,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/changelog"
 	"github.com/workload-resizer/workload-resizer/server/streams"
@@ -15,20 +16,20 @@ import (
 
 // history has what was done to pods, by namespace and name.
 type history struct {
-	*changelog.Log[reconciler.Resized]
+	*changelog.Log[query.Resized]
 	// ready tells why the log is not complete yet.
 	ready func() error
 }
 
 // follow returns a log of what the reconciler knows.
 func follow(r *reconciler.Reconciler) *history {
-	l := &history{Log: changelog.New[reconciler.Resized](changelog.Kept)}
-	l.ready = r.WatchResizes(func(before, now *reconciler.Resized) {
+	l := &history{Log: changelog.New[query.Resized](changelog.Kept)}
+	l.ready = r.WatchResizes(func(before, now *query.Resized) {
 		if now == nil {
-			l.Update(changelog.Change[reconciler.Resized]{Key: before.Pod.String(), Gone: true})
+			l.Update(changelog.Change[query.Resized]{Key: before.Pod.String(), Gone: true})
 			return
 		}
-		l.Update(changelog.Change[reconciler.Resized]{Key: now.Pod.String(), Item: now})
+		l.Update(changelog.Change[query.Resized]{Key: now.Pod.String(), Item: now})
 	})
 	return l
 }
@@ -46,11 +47,11 @@ func (s *Service) WatchResizes(request *workloadresizerv1.WatchResizesRequest, s
 	if err := s.history.ready(); err != nil {
 		return translate.Error(err)
 	}
-	w := &streams.Watch[reconciler.Resized, workloadresizerv1.WatchResizesResponse]{Watches: s.config.Watches, Log: s.history.Log, Scope: namespace, Send: stream.Send}
+	w := &streams.Watch[query.Resized, workloadresizerv1.WatchResizesResponse]{Watches: s.config.Watches, Log: s.history.Log, Scope: namespace, Send: stream.Send}
 	w.Bookmark = func(token string) *workloadresizerv1.WatchResizesResponse {
 		return &workloadresizerv1.WatchResizesResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, ResumeToken: token}
 	}
-	w.Message = func(kind workloadresizerv1.WatchEventType, r *reconciler.Resized, token string) (*workloadresizerv1.WatchResizesResponse, error) {
+	w.Message = func(kind workloadresizerv1.WatchEventType, r *query.Resized, token string) (*workloadresizerv1.WatchResizesResponse, error) {
 		if namespace != "" && namespace != r.Pod.Namespace {
 			return nil, nil
 		}

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/changelog"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -41,7 +41,7 @@ func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 				ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{}, AuthInfo: credentials.TLSInfo{
 					State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}},
 				}})
-				f := &history{Log: changelog.New[reconciler.Resized](changelog.Kept), ready: func() error { return nil }}
+				f := &history{Log: changelog.New[query.Resized](changelog.Kept), ready: func() error { return nil }}
 				service := &Service{config: Config{Viewer: servertest.All, Watches: streams.NewWatches()}, history: f}
 				info := &grpc.StreamServerInfo{FullMethod: workloadresizerv1.ResizeService_WatchResizes_FullMethodName}
 				allowed := access.New(access.Config{Rights: yes{}})
@@ -56,7 +56,7 @@ func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 				for {
 					select {
 					case <-time.After(every):
-						f.Update(changelog.Change[reconciler.Resized]{Key: "a", Item: &reconciler.Resized{}})
+						f.Update(changelog.Change[query.Resized]{Key: "a", Item: &query.Resized{}})
 						continue
 					case err := <-ended:
 						servertest.CheckError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID", "the client certificate has expired")

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/changelog"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -49,7 +49,7 @@ func (s *resizeStream) Send(m *workloadresizerv1.WatchResizesResponse) error {
 func TestARightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		viewer := &revocable{}
-		f := &history{Log: changelog.New[reconciler.Resized](changelog.Kept), ready: func() error { return nil }}
+		f := &history{Log: changelog.New[query.Resized](changelog.Kept), ready: func() error { return nil }}
 		service := &Service{config: Config{Viewer: viewer, Watches: streams.NewWatches()}, history: f}
 		ctx, cancel := context.WithCancel(t.Context())
 		cluster, shop := &resizeStream{ctx: ctx}, &resizeStream{ctx: ctx}
@@ -59,8 +59,8 @@ func TestARightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 		happen := func(inCluster, inShop int64) {
 			t.Helper()
 			for _, namespace := range []string{"shop", "bank"} {
-				r := &reconciler.Resized{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}}
-				f.Update(changelog.Change[reconciler.Resized]{Key: r.Pod.String(), Item: r})
+				r := &query.Resized{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}}
+				f.Update(changelog.Change[query.Resized]{Key: r.Pod.String(), Item: r})
 			}
 			synctest.Wait()
 			if a, s := cluster.events.Load(), shop.events.Load(); a != inCluster || s != inShop {

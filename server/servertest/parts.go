@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -76,7 +77,7 @@ func New(t testing.TB, of Setup) *Parts {
 	looping := reconciler.Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(of.Cluster), Writer: client, Asker: client,
 		Ratios: p.Store, Holds: p.Holds, Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds},
-		Events: reconciler.NoEvents(), Metrics: p.Metrics, Workers: 1,
+		Events: loop.NoEvents(), Metrics: p.Metrics, Workers: 1,
 	}
 	if of.Loop != nil {
 		of.Loop(&looping)

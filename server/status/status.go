@@ -10,6 +10,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 	"github.com/workload-resizer/workload-resizer/server/translate"
@@ -86,7 +87,7 @@ func (s *Service) leader(leading bool) *workloadresizerv1.Leader {
 // problems is what is missing or wrong, each once.
 func (s *Service) problems() []string {
 	ready := s.config.Reconciler.Ready()
-	if notReady := (*reconciler.NotReadyError)(nil); errors.As(ready, &notReady) {
+	if notReady := (*cluster.NotReadyError)(nil); errors.As(ready, &notReady) {
 		ready = notReady.Err
 	}
 	var problems []string

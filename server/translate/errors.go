@@ -7,25 +7,26 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // Error translates what the reconciler answers instead of what it was asked for.
 func Error(err error) error {
-	var notReady *reconciler.NotReadyError
+	var notReady *cluster.NotReadyError
 	if errors.As(err, &notReady) {
 		reason := rpcerror.RatiosNotReady
-		if notReady.What == reconciler.CacheNotReady {
+		if notReady.What == cluster.CacheNotReady {
 			reason = rpcerror.CacheNotReady
 		}
 		return rpcerror.New(reason, err.Error())
 	}
-	var unknown *reconciler.PodNotFoundError
+	var unknown *query.PodNotFoundError
 	if errors.As(err, &unknown) {
 		return rpcerror.NotFound(rpcerror.PodNotFound, "pod", unknown.Pod.String(), err.Error())
 	}
-	var untouched *reconciler.NotResizedError
+	var untouched *query.NotResizedError
 	if errors.As(err, &untouched) {
 		return rpcerror.NotFound(rpcerror.NotResized, "pod", untouched.Pod.String(), err.Error())
 	}

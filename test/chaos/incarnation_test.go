@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -43,7 +44,7 @@ func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 		Writer: kubernetes.NewForConfigOrDie(writes), Asker: kubernetes.NewForConfigOrDie(writes),
 		Ratios: store, Holds: w.holds,
 		Planner: plan.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: w.external},
-		Events:  reconciler.NoEvents(), Metrics: i.registry, Workers: 4,
+		Events:  loop.NoEvents(), Metrics: i.registry, Workers: 4,
 	})
 	if err != nil {
 		t.Fatal(err)

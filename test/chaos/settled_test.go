@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 )
 
 // settled tells whether a pod is as it should be once a process has done all that it
@@ -56,7 +56,7 @@ func (c *crashes) settled(key types.NamespacedName) error {
 
 // circumstances are what helps to find out why a pod is not settled.
 func (c *crashes) circumstances(key types.NamespacedName, pod *corev1.Pod) string {
-	p, err := c.life.Preview(c.ctx, key, reconciler.PreviewOptions{})
+	p, err := c.life.Preview(c.ctx, key, query.PreviewOptions{})
 	if err != nil {
 		return fmt.Sprintf("; no plan: %v", err)
 	}
@@ -131,7 +131,7 @@ func (a *account) mixedUp(p pair, pod *corev1.Pod) bool {
 // give back, and nothing else.
 func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 	pod := c.pod(key)
-	planned, err := life.Preview(c.ctx, key, reconciler.PreviewOptions{Restore: true})
+	planned, err := life.Preview(c.ctx, key, query.PreviewOptions{Restore: true})
 	if err != nil {
 		return err
 	}

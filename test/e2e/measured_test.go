@@ -21,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/configmap"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -135,17 +136,17 @@ func (c *cluster) measured(t *testing.T) *measuredCluster {
 	m.store = ratios.NewStore(m.provider, configmap.New(client, deploy.Namespace, "workload-resizer-config", nil))
 	m.provider.Follow(m.store)
 	holds := hold.New(client, deploy.Namespace, "workload-resizer-holds")
-	loop, err := reconciler.New(reconciler.Config{
+	l, err := reconciler.New(reconciler.Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(config), Writer: client, Asker: client,
 		Ratios: m.store, Holds: holds, Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds},
-		Events: reconciler.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
+		Events: loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 3)
-	for _, part := range []func(context.Context) error{m.store.Run, holds.Run, loop.Run} {
+	for _, part := range []func(context.Context) error{m.store.Run, holds.Run, l.Run} {
 		go func() { done <- part(ctx) }()
 	}
 	t.Cleanup(func() {

@@ -1,0 +1,51 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+)
+
+// learnServer finds out what this version of the API server allows, and tries
+// until it knows; the error is that ctx is done.
+func (c *Cluster) learnServer(ctx context.Context) error {
+	logger := klog.FromContext(ctx)
+	last := ""
+	return wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+		v, err := c.serverVersion(ctx)
+		if err != nil {
+			c.unread.Store(&err)
+			if err.Error() != last {
+				logger.Error(err, "API server cannot be used, waiting for it")
+				last = err.Error()
+			}
+			return false, nil
+		}
+		c.unread.Store(nil)
+		c.Planner.KeepMemoryLimits = v.LessThan(plan.MemoryLimitsShrink)
+		logger.Info("API server", "version", v.String(), "memoryLimitsShrink", !c.Planner.KeepMemoryLimits)
+		return true, nil
+	})
+}
+
+// versionTimeout bounds one try; the server may accept and never answer.
+const versionTimeout = 5 * time.Second
+
+func (c *Cluster) serverVersion(ctx context.Context) (*version.Version, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	info, err := c.Client.Discovery().ServerVersionWithContext(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the API server's version: %w", err)
+	}
+	v, err := version.ParseGeneric(info.GitVersion)
+	if err != nil {
+		return nil, fmt.Errorf("read the API server's version: %w", err)
+	}
+	return v, nil
+}

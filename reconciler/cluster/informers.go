@@ -1,0 +1,72 @@
+package cluster
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+)
+
+// These are the indexes of pods: by the name of their node, and by the end of the uid
+// of their controller.
+const (
+	byNode       = "node"
+	byController = "controller"
+)
+
+// newInformers returns informers of what plans are made from, that keep nothing
+// else.
+func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory, error) {
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
+	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byController: indexController, byNode: func(obj any) ([]string, error) {
+		of, ok := obj.(*pod.Pod)
+		if !ok || of.Node() == "" {
+			return nil, nil
+		}
+		return []string{of.Node()}, nil
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("index pods: %w", err)
+	}
+	return factory, nil
+}
+
+// trim drops what no plan is made from, so that a large cluster fits in little memory. Of
+// a pod it keeps what is read of it.
+func trim(obj any) (any, error) {
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		return pod.From(o), nil
+	case *corev1.Node:
+		return trimNode(o), nil
+	case metav1.Object:
+		o.SetManagedFields(nil)
+	}
+	return obj, nil
+}
+
+func trimNode(n *corev1.Node) *corev1.Node {
+	trimmed := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Generation: n.Generation, DeletionTimestamp: n.DeletionTimestamp, Labels: n.Labels,
+	}}
+	info := &n.Status.NodeInfo
+	trimmed.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: info.KubeletVersion, BootID: info.BootID}
+	trimmed.Status.Allocatable = corev1.ResourceList{}
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if amount, ok := n.Status.Allocatable[name]; ok {
+			trimmed.Status.Allocatable[name] = amount
+		}
+	}
+	for i := range n.Status.Conditions {
+		switch c := &n.Status.Conditions[i]; c.Type {
+		case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure:
+			trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status})
+		}
+	}
+	return trimmed
+}

@@ -1,0 +1,76 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+func TestPodsComeInOrderAfterTheNamedOne(t *testing.T) {
+	r := known(t,
+		podtest.Pod(podtest.Guaranteed, named("shop", "web-1-y")), podtest.Pod(podtest.Guaranteed, named("shop", "web-1-x")), podtest.Pod(podtest.Guaranteed, named("shop", "db")),
+		podtest.Pod(podtest.Guaranteed, named("bank", "db")), podtest.Pod(podtest.Guaranteed, named("bank", "pending")))
+	for _, tc := range []struct {
+		namespace, after, want string
+	}{
+		{"", "/", "bank/db bank/pending shop/db shop/web-1-x shop/web-1-y"},
+		{"", "bank/db", "bank/pending shop/db shop/web-1-x shop/web-1-y"},
+		{"", "bank/e", "bank/pending shop/db shop/web-1-x shop/web-1-y"},
+		{"", "bank/pending", "shop/db shop/web-1-x shop/web-1-y"},
+		{"", "inn/zoe", "shop/db shop/web-1-x shop/web-1-y"},
+		{"", "shop/web-1-y", ""},
+		{"", "zoo/", ""},
+		{"bank", "/", "bank/db bank/pending"},
+		{"bank", "bank/db", "bank/pending"},
+		{"bank", "shop/db", ""},
+		{"shop", "bank/pending", "shop/db shop/web-1-x shop/web-1-y"},
+		{"none", "/", ""},
+	} {
+		namespace, name, _ := strings.Cut(tc.after, "/")
+		var got []string
+		for k := range r.Pods(tc.namespace).After(types.NamespacedName{Namespace: namespace, Name: name}) {
+			got = append(got, k.NamespacedName().String())
+		}
+		if names := strings.Join(got, " "); names != tc.want {
+			t.Errorf("namespace %q after %s: %q, want %q", tc.namespace, tc.after, names, tc.want)
+		}
+	}
+}
+
+func TestPodsAreFoundByTheirController(t *testing.T) {
+	owner := func(uid types.UID, controller bool) metav1.OwnerReference {
+		return metav1.OwnerReference{Kind: "ReplicaSet", Name: "web", UID: uid, Controller: &controller}
+	}
+	owned := func(by ...metav1.OwnerReference) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.OwnerReferences = by }
+	}
+	r := known(t,
+		podtest.Pod(podtest.Guaranteed, named("shop", "a"), owned(owner("other", false), owner("web", true))),
+		podtest.Pod(podtest.Guaranteed, named("shop", "b"), owned(owner("web", true))),
+		podtest.Pod(podtest.Guaranteed, named("shop", "c"), owned(owner("web", false))),
+		podtest.Pod(podtest.Guaranteed, named("shop", "d"), owned(owner("other", true))),
+		podtest.Pod(podtest.Guaranteed, named("shop", "e"), owned()),
+	)
+	for uid, want := range map[types.UID]string{"web": "a b", "other": "d", "another": "", "eb": "", "none": "", "": ""} {
+		var names []string
+		for _, k := range r.pods.ControlledBy(uid) {
+			names = append(names, k.Name)
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("uid %q controls %q, want %q", uid, got, want)
+		}
+	}
+	// Only its own pods are looked at again when more is known above a controller.
+	told := &told{}
+	r.Serve(told, r.refused)
+	if r.ownerChanged("web"); told.changed != 2 {
+		t.Errorf("of %d pods it is told, want 2", told.changed)
+	}
+}

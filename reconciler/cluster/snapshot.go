@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// Shared is what all pods of a namespace share.
+type Shared struct {
+	Namespace   string
+	limitRanges []*corev1.LimitRange
+	quotas      []*corev1.ResourceQuota
+}
+
+// Shared gathers it.
+func (c *Cluster) Shared(namespace string) Shared {
+	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List)}
+}
+
+// Snapshot gathers what the plan of a pod is made from.
+func (c *Cluster) Snapshot(of *pod.Pod, in Rules) *plan.Snapshot {
+	return c.SnapshotIn(c.Shared(of.Namespace()), of, in)
+}
+
+// SnapshotIn is Snapshot with what the pods of its namespace share.
+func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapshot {
+	node, now, workloads := c.Node(of), c.Clock.Now(), c.owners.Chain(nil, of)
+	c.answers.hear(of, node) // The cache may be ahead of what is told of its changes.
+	infeasible, until := c.answers.of(node, of, now)
+	s := &plan.Snapshot{
+		Pod:       of,
+		Workloads: workloads,
+		Table:     in.Table,
+		Now:       now,
+		Around: safety.Surroundings{
+			Node:        node,
+			Infeasible:  infeasible,
+			Neighbours:  c.usage.neighbours(of),
+			LimitRanges: around.limitRanges,
+			Quotas:      around.quotas,
+		},
+		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
+		VPA:         c.vpas.of(of.Namespace(), workloads),
+
+		InfeasibleUntil: until,
+	}
+	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
+	if h, ok := in.Holds.Of(of.Namespace(), of.Name, of.UID, workloads...); ok {
+		switch h.Kind {
+		case hold.Restore:
+			s.Restore = true
+		case hold.Pause:
+			s.Paused = fmt.Sprintf("%s is paused since %s: %s", h.Scope, h.Since.UTC().Format(timeFormat), orNothing(h.Reason))
+		}
+	}
+	return s
+}
+
+const timeFormat = "2006-01-02T15:04:05Z"
+
+func orNothing(reason string) string {
+	if reason == "" {
+		return "no reason was given"
+	}
+	return reason
+}
+
+// all lists everything of a namespace; a lister over a cache gives no error.
+func all[T any](list func(labels.Selector) ([]T, error)) []T {
+	items, err := list(labels.Everything())
+	if err != nil {
+		panic(fmt.Sprintf("reconciler: list from the cache: %v", err))
+	}
+	return items
+}
+
+// autoscalersOf are the HorizontalPodAutoscalers on any of a pod's workloads.
+func (c *Cluster) autoscalersOf(namespace string, workloads []safety.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
+	var found []*autoscalingv2.HorizontalPodAutoscaler
+	for _, hpa := range all(c.autoscalers.HorizontalPodAutoscalers(namespace).List) {
+		target := safety.Workload{Kind: hpa.Spec.ScaleTargetRef.Kind, Name: hpa.Spec.ScaleTargetRef.Name}
+		if slices.Contains(workloads, target) {
+			found = append(found, hpa)
+		}
+	}
+	return found
+}
+
+// Node returns the node of a pod, nil if it is not known.
+func (c *Cluster) Node(of *pod.Pod) *corev1.Node { return c.NodeNamed(of.Node()) }
+
+// NodeNamed returns a node, nil if it is not known.
+func (c *Cluster) NodeNamed(name string) *corev1.Node {
+	node, err := c.nodes.Get(name)
+	if err != nil {
+		return nil // A lister knows no other error than that there is none.
+	}
+	return node
+}

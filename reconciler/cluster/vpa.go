@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// vpas knows the VerticalPodAutoscalers of a cluster, of which many have not
+// even the kind.
+type vpas struct {
+	informer cache.SharedIndexInformer
+	// absent tells that the API server does not have the kind.
+	absent atomic.Bool
+	// err is why they are not known, nil if nothing is known to be wrong.
+	err atomic.Pointer[error]
+}
+
+var vpaResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
+
+// newVPAs returns what will know the autoscalers once it runs. changed is called
+// with the namespace of one that matters for other pods than before.
+func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, error) {
+	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, vpaResource, "", 0,
+		cache.Indexers{byTarget: indexTarget}, nil).Informer()}
+	err := errors.Join(
+		v.informer.SetTransform(trimVPA),
+		v.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
+			if apierrors.IsNotFound(err) {
+				v.absent.Store(true)
+				return
+			}
+			v.err.Store(&err)
+			cache.DefaultWatchErrorHandler(ctx, reflector, err)
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("watch VerticalPodAutoscalers: %w", err)
+	}
+	if _, err = v.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { changed(obj.(*unstructured.Unstructured).GetNamespace()) },
+		UpdateFunc: func(old, obj any) {
+			// Its recommender writes its status every minute.
+			if o, n := old.(*unstructured.Unstructured), obj.(*unstructured.Unstructured); targetOf(o) != targetOf(n) {
+				changed(n.GetNamespace())
+			}
+		},
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			if o, ok := obj.(*unstructured.Unstructured); ok {
+				changed(o.GetNamespace())
+			}
+		},
+	}); err != nil {
+		return nil, fmt.Errorf("watch VerticalPodAutoscalers: %w", err)
+	}
+	return v, nil
+}
+
+// wait returns once they are known, or known not to exist; the error is that ctx
+// is done.
+func (v *vpas) wait(ctx context.Context) error {
+	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
+		return v.absent.Load() || v.informer.HasSynced(), nil
+	})
+}
+
+// vpaTarget is what an autoscaler sizes.
+type vpaTarget struct{ kind, name, mode string }
+
+func targetOf(o *unstructured.Unstructured) vpaTarget {
+	field := func(path ...string) string {
+		// A field of another type is none.
+		text, _, _ := unstructured.NestedString(o.Object, path...)
+		return text
+	}
+	return vpaTarget{field("spec", "targetRef", "kind"), field("spec", "targetRef", "name"), field("spec", "updatePolicy", "updateMode")}
+}
+
+// of names the active autoscaler on one of a pod's workloads, the narrowest first; "" if
+// there is none.
+func (v *vpas) of(namespace string, workloads []safety.Workload) string {
+	for _, w := range workloads {
+		found, err := v.informer.GetIndexer().ByIndex(byTarget, namespace+"/"+w.Kind+"/"+w.Name)
+		if err != nil {
+			// Only an index that was never added gives an error.
+			panic(fmt.Sprintf("reconciler: VerticalPodAutoscalers by target: %v", err))
+		}
+		for _, obj := range found {
+			if o := obj.(*unstructured.Unstructured); safety.VPAActive(targetOf(o).mode) {
+				return o.GetName()
+			}
+		}
+	}
+	return ""
+}
+
+// byTarget is the index of autoscalers by NAMESPACE/KIND/NAME of what they size.
+const byTarget = "target"
+
+func indexTarget(obj any) ([]string, error) {
+	o, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return nil, nil
+	}
+	t := targetOf(o)
+	return []string{o.GetNamespace() + "/" + t.kind + "/" + t.name}, nil
+}
+
+// trimVPA keeps what it sizes, and how.
+func trimVPA(obj any) (any, error) {
+	o, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return obj, nil
+	}
+	unstructured.RemoveNestedField(o.Object, "status")
+	o.SetManagedFields(nil)
+	return o, nil
+}

@@ -1,0 +1,200 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+)
+
+// watch has who serves the cluster told of changes.
+func (c *Cluster) watch() error {
+	core := c.factory.Core().V1()
+	watched := []struct {
+		informer cache.SharedIndexInformer
+		changed  func(old, obj any)
+	}{
+		{core.Pods().Informer(), c.podChanged},
+		{core.Nodes().Informer(), c.nodeChanged},
+		{core.LimitRanges().Informer(), func(old, obj any) {
+			c.changes.Eased(namespaceOf(old, obj), contract.LimitRangeViolation)
+		}},
+		{core.ResourceQuotas().Informer(), c.quotaChanged},
+		// Autoscalers decide nothing: a plan that is asked for tells of them.
+		{c.factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(), func(any, any) {}},
+	}
+	for _, w := range watched {
+		if err := w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
+			cache.DefaultWatchErrorHandler(ctx, reflector, err)
+			c.unread.Store(&err)
+		}); err != nil {
+			return fmt.Errorf("watch the cluster: %w", err)
+		}
+		if _, err := w.informer.AddEventHandler(handler(w.changed)); err != nil {
+			return fmt.Errorf("watch the cluster: %w", err)
+		}
+	}
+	return nil
+}
+
+// handler calls changed with what there was before, nil if nothing was, and what there is
+// now, nil if nothing is any more.
+func handler(changed func(old, obj any)) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { changed(nil, obj) },
+		UpdateFunc: changed,
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			changed(obj, nil)
+		},
+	}
+}
+
+// WatchPods calls changed with every pod that there is, and after every change of one:
+// before is nil if it was not there, now if it is not any more. It calls above with pods
+// above which something else may be known than before. The function that it returns tells
+// why not all pods were told of yet, a NotReadyError, or nil. It must be called before Read.
+func (c *Cluster) WatchPods(changed func(before, now *pod.Pod), above func(types.NamespacedName)) (ready func() error) {
+	c.above = append(c.above, above)
+	told, err := c.factory.Core().V1().Pods().Informer().AddEventHandler(handler(func(old, obj any) {
+		before, _ := old.(*pod.Pod)
+		now, _ := obj.(*pod.Pod)
+		changed(before, now)
+	}))
+	if err != nil {
+		// Only an informer that has ended gives an error.
+		panic(fmt.Sprintf("cluster: watch pods: %v", err))
+	}
+	return func() error {
+		if err := c.CacheReady(); err != nil || told.HasSynced() {
+			return err
+		}
+		return &NotReadyError{CacheNotReady, errCacheNotReady}
+	}
+}
+
+// podChanged tells of a pod, and of room that it leaves.
+func (c *Cluster) podChanged(old, obj any) {
+	before, _ := old.(*pod.Pod)
+	now, _ := obj.(*pod.Pod)
+	roomier := ""
+	switch {
+	case now == nil:
+		roomier = c.usage.remove(before.UID)
+		now = before
+	case before != nil && before.ResourceVersion() == now.ResourceVersion():
+		return // A new list shows what is known already.
+	default:
+		if before != nil && before.UID != now.UID {
+			roomier = c.usage.remove(before.UID)
+		}
+		if node := c.usage.set(now); node != "" {
+			roomier = node
+		}
+	}
+	if obj != nil {
+		c.answers.hear(now, c.Node(now))
+	}
+	c.changes.Changed(now.NamespacedName())
+	if roomier != "" {
+		c.changes.Eased(roomier, contract.NodeCapacity)
+	}
+}
+
+// quotaChanged tells of a quota that has more room than before: each pod that comes
+// takes some.
+func (c *Cluster) quotaChanged(old, obj any) {
+	before, _ := old.(*corev1.ResourceQuota)
+	quota, _ := obj.(*corev1.ResourceQuota)
+	if before != nil && quota != nil && !roomierQuota(before, quota) {
+		return
+	}
+	c.changes.Eased(namespaceOf(old, obj), contract.QuotaExceeded)
+}
+
+// roomierQuota tells whether a quota has more room than before, or counts
+// otherwise.
+func roomierQuota(before, now *corev1.ResourceQuota) bool {
+	if !apiequality.Semantic.DeepEqual(before.Spec, now.Spec) || len(before.Status.Used) != len(now.Status.Used) || len(before.Status.Hard) != len(now.Status.Hard) {
+		return true
+	}
+	for name, used := range now.Status.Used {
+		hard, usedBefore, hardBefore := now.Status.Hard[name], before.Status.Used[name], before.Status.Hard[name]
+		if used.Cmp(usedBefore) < 0 || hard.Cmp(hardBefore) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// nodeChanged tells of the pods of a node whose sizes may depend on the change.
+func (c *Cluster) nodeChanged(old, obj any) {
+	before, _ := old.(*corev1.Node)
+	node, _ := obj.(*corev1.Node)
+	switch {
+	case node == nil:
+		c.answers.forget(before.Name)
+		c.changed(c.pods.On(before.Name))
+	case before == nil || !c.sameType(before, node) || plan.MachineOf(before) != plan.MachineOf(node):
+		c.changed(c.pods.On(node.Name))
+	case !sameRoom(before, node):
+		c.changes.Eased(node.Name, contract.NodeCapacity, contract.NodePressure, contract.ResizeInfeasible, contract.ResizeError)
+	}
+}
+
+// sameType tells whether two states of a node have the same labels that tell
+// its type.
+func (c *Cluster) sameType(a, b *corev1.Node) bool {
+	for _, label := range c.Planner.NodeTypes.Labels() {
+		if a.Labels[label] != b.Labels[label] {
+			return false
+		}
+	}
+	return true
+}
+
+// sameRoom tells whether two states of a node have the same room for pods.
+func sameRoom(a, b *corev1.Node) bool {
+	return a.Status.Allocatable.Cpu().Equal(*b.Status.Allocatable.Cpu()) &&
+		a.Status.Allocatable.Memory().Equal(*b.Status.Allocatable.Memory()) &&
+		maps.Equal(pressures(a), pressures(b))
+}
+
+func pressures(n *corev1.Node) map[corev1.NodeConditionType]bool {
+	under := map[corev1.NodeConditionType]bool{}
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Status == corev1.ConditionTrue {
+			under[c.Type] = true
+		}
+	}
+	return under
+}
+
+func namespaceOf(objects ...any) string {
+	for _, obj := range objects {
+		if o, ok := obj.(interface{ GetNamespace() string }); ok {
+			return o.GetNamespace()
+		}
+	}
+	return ""
+}
+
+// changed tells of pods.
+func (c *Cluster) changed(pods []*pod.Pod) {
+	for _, of := range pods {
+		c.changes.Changed(of.NamespacedName())
+	}
+}
+
+// namespaceChanged tells of all pods of a namespace.
+func (c *Cluster) namespaceChanged(namespace string) { c.changed(c.pods.Pods(namespace).List()) }

@@ -1,0 +1,2 @@
+// Package clustertest makes clusters for tests, with no API server behind them.
+package clustertest

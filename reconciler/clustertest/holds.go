@@ -1,0 +1,31 @@
+package clustertest
+
+import (
+	"context"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+// NoHolds has no holds, and never will.
+type NoHolds struct{}
+
+// Ready implements cluster.Holds.
+func (NoHolds) Ready() (*hold.Table, error) { return nil, nil }
+
+// Watch implements loop.Holds.
+func (NoHolds) Watch() <-chan struct{} { return nil }
+
+// Prune implements loop.Holds.
+func (NoHolds) Prune(context.Context, func(hold.Scope) bool) error { return nil }
+
+// Holding has these holds for ever.
+func Holding(holds ...hold.Hold) Held { return Held{table: hold.NewTable(holds)} }
+
+// Held are the holds of Holding.
+type Held struct {
+	NoHolds
+	table *hold.Table
+}
+
+// Ready implements cluster.Holds.
+func (h Held) Ready() (*hold.Table, error) { return h.table, nil }

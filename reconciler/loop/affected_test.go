@@ -1,0 +1,73 @@
+package loop
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// Pods are queued for which a change says something else, and no others.
+func TestAChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
+	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"env": "test"} }
+	one := podtest.Amounts{"1", "", "1Gi", ""}
+	layer := func(n4 float64, rules ...ratios.Rule) *ratios.Table {
+		l := clustertest.Published()
+		l.Ratios["n4"] = ratios.Ratio{CPUPerf: n4, MemoryPerf: 1}
+		l.Rules = rules
+		table, err := ratios.Merge([]*ratios.Layer{l})
+		if err := err; err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	rule := func(n2d float64) ratios.Rule {
+		return ratios.Rule{Name: "test", Match: ratios.Match{Labels: map[string]string{"env": "test"}}, Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: n2d, MemoryPerf: 1}}}
+	}
+	paused := hold.NewTable([]hold.Hold{{Kind: hold.Pause, Scope: hold.Scope{Namespace: "shop", Pod: "lost", UID: "shop/lost"}}})
+	none := hold.NewTable(nil)
+	with := func(table *ratios.Table, holds *hold.Table) cluster.Rules {
+		return cluster.Rules{Table: table, Holds: holds}
+	}
+	for _, tc := range []struct {
+		name        string
+		before, now cluster.Rules
+		want        []string
+	}{
+		{"another ratio of one node type", with(layer(1.25), none), with(layer(2), none), []string{"n4", "n4-test"}},
+		{"the same ratios", with(layer(1.25), none), with(layer(1.25), none), nil},
+		{"another ratio in a rule", with(layer(1.25, rule(1)), none), with(layer(1.25, rule(2)), none), []string{"n2d-test"}},
+		{"another rule", with(layer(1.25), none), with(layer(1.25, rule(1)), none), []string{"n2d-test", "n4-test"}},
+		{"a hold", with(layer(1.25), none), with(layer(1.25), paused), []string{"lost"}},
+		{"both", with(layer(1.25), none), with(layer(2), paused), []string{"lost", "n4", "n4-test"}},
+		{"the first rules", cluster.Rules{}, with(layer(1.25), none), []string{"lost", "n2d", "n2d-test", "n4", "n4-test"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := filled(t, []*corev1.Pod{
+				podtest.Pod(one, clustertest.Named("shop", "n2d", "n2d")), podtest.Pod(one, clustertest.Named("shop", "n2d-test", "n2d"), labelled),
+				podtest.Pod(one, clustertest.Named("shop", "n4", "n4")), podtest.Pod(one, clustertest.Named("shop", "n4-test", "n4"), labelled), podtest.Pod(one, clustertest.Named("shop", "lost", "gone")),
+			}, []*corev1.Node{clustertest.Node("n2d", "n2d", "8"), clustertest.Node("n4", "n4", "8")})
+			if tc.before.Table != nil {
+				for _, of := range r.Cluster.Pods("").List() {
+					r.ledger.planned(r.Planner.Plan(r.Cluster.Snapshot(of, tc.before)), tc.before, difference{}, podtest.Start)
+				}
+			}
+			r.enqueueAffected(tc.before, tc.now)
+			var queued []string
+			for r.queue.Len() > 0 {
+				name, _ := r.queue.Get()
+				queued = append(queued, name.Name)
+			}
+			slices.Sort(queued)
+			if !slices.Equal(queued, tc.want) {
+				t.Errorf("queued are %v, want %v", queued, tc.want)
+			}
+		})
+	}
+}

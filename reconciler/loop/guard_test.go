@@ -1,0 +1,29 @@
+package loop
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestAPodThatCannotBeWorkedOnKeepsNoOtherWaiting(t *testing.T) {
+	r, _ := idle(t, "https://127.0.0.1:1")
+	bad := types.NamespacedName{Namespace: "shop", Name: "bad"}
+	r.guard(t.Context(), bad, func(context.Context, types.NamespacedName) { panic("odd") })
+	if r.queue.Len() != 0 {
+		t.Error("it is worked on again at once")
+	}
+	const want = `
+# HELP workload_resizer_resizes_total Resizes by result: resized (the API server took the sizes), refused (it never will as things are, for this reason) or failed (a write of the resize or of its record came to nothing, and is tried again); each try counts, and conflicts do not.
+# TYPE workload_resizer_resizes_total counter
+workload_resizer_resizes_total{reason="",result="resized"} 0
+workload_resizer_resizes_total{reason="ResizeFailed",result="failed"} 1
+`
+	if err := testutil.GatherAndCompare(r.Metrics.(prometheus.Gatherer), strings.NewReader(want), "workload_resizer_resizes_total"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,175 @@
+package loop
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+func testMetrics() *metrics {
+	return newMetrics(prometheus.NewRegistry())
+}
+
+// planFor is the plan of a pod with these requests on n4.
+func planFor(t testing.TB, app podtest.Amounts) *plan.Plan {
+	t.Helper()
+	planner := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}
+	return planner.Plan(alone(t, podtest.Pod(app), podtest.Node("n4")))
+}
+
+func TestPausesGrowWhileTheSamePlanFails(t *testing.T) {
+	l := newLedger(testMetrics())
+	p, other := planFor(t, podtest.Amounts{"1", "", "", ""}), planFor(t, podtest.Amounts{"2", "", "", ""})
+	now, last := podtest.Start, time.Duration(0)
+	for i := range 20 {
+		if got := l.pause(p, now); got != 0 {
+			t.Fatalf("failure %d: still to be let be for %v", i, got)
+		}
+		pause := l.attempted(p, 0, now)
+		if pause < last || pause > longPause || (i == 0) != (pause == firstPause) || l.pause(p, now) != pause {
+			t.Fatalf("failure %d: pause %v after %v", i, pause, last)
+		}
+		now, last = now.Add(pause), pause
+	}
+	if last != longPause {
+		t.Errorf("the last pause is %v, want %v", last, longPause)
+	}
+	l.attempted(p, 0, now)
+	if got := l.pause(other, now); got != 0 {
+		t.Errorf("another plan is let be for %v", got)
+	}
+	l.succeeded(other, "9", now)
+	if got := l.pause(p, now); got != 0 {
+		t.Errorf("after a success, the first plan is let be for %v", got)
+	}
+}
+
+func TestAPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom(t *testing.T) {
+	l := newLedger(testMetrics())
+	p := planFor(t, podtest.Amounts{"1", "", "", ""})
+	l.succeeded(p, "1", podtest.Start)
+	if got := l.pause(p, podtest.Start); got != 0 {
+		t.Errorf("after the first time, a pause of %v", got)
+	}
+	last := time.Duration(0)
+	for range 5 {
+		l.succeeded(p, "2", podtest.Start)
+		if got := l.pause(p, podtest.Start); got <= last {
+			t.Errorf("a pause of %v after one of %v", got, last)
+		} else {
+			last = got
+		}
+	}
+}
+
+func TestTheCacheIsStaleUntilItShowsOurWrite(t *testing.T) {
+	l := newLedger(testMetrics())
+	p := planFor(t, podtest.Amounts{"1", "", "", ""})
+	stale := func(uid types.UID, version string, after time.Duration) bool {
+		return l.stale(p.Pod, uid, version, podtest.Start.Add(after))
+	}
+	if stale("uid", "5", 0) {
+		t.Error("stale before anything was written")
+	}
+	l.succeeded(p, "100", podtest.Start)
+	for version, want := range map[string]bool{"99": true, "100": false, "101": false, "no number": false} {
+		if got := stale("uid", version, 0); got != want {
+			t.Errorf("version %s after 100: stale %v", version, got)
+		}
+	}
+	if stale("uid", "99", trusted+time.Second) {
+		t.Error("a write counts for ever")
+	}
+	if stale("another", "1", 0) {
+		t.Error("the write counts for another pod of that name")
+	}
+}
+
+func TestNewsIsWhatWasNotSaidLast(t *testing.T) {
+	l := newLedger(testMetrics())
+	name := types.NamespacedName{Namespace: "a", Name: "b"}
+	one, two := plan.Reason{Code: contract.UnknownNodeType, Message: "x"}, plan.Reason{Code: contract.UnknownNodeType, Message: "y"}
+	for i, tc := range []struct {
+		uid  types.UID
+		said plan.Reason
+		want bool
+	}{{"1", one, true}, {"1", one, false}, {"1", two, true}, {"1", one, true}, {"2", one, true}} {
+		if got := l.news(name, tc.uid, tc.said); got != tc.want {
+			t.Errorf("%d: news %v", i, got)
+		}
+	}
+}
+
+func TestPodsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
+	m := testMetrics()
+	l := newLedger(m)
+	count := func(decision plan.Decision, reason contract.Reason) float64 {
+		return testutil.ToFloat64(m.pods.WithLabelValues(decision.String(), string(reason)))
+	}
+	planner := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}
+	p := podtest.Pod(podtest.Amounts{"1", "", "", ""})
+	l.planned(planner.Plan(alone(t, p, podtest.Node("n4"))), cluster.Rules{}, difference{}, time.Time{})
+	l.planned(planner.Plan(alone(t, p, podtest.Node("n4"))), cluster.Rules{}, difference{}, time.Time{})
+	if got := count(plan.Resize, ""); got != 1 {
+		t.Errorf("%v pods to resize, want 1", got)
+	}
+	l.planned(planner.Plan(alone(t, p, nil)), cluster.Rules{}, difference{}, time.Time{})
+	if resize, skip := count(plan.Resize, ""), count(plan.Skip, contract.NodeNotFound); resize != 0 || skip != 1 {
+		t.Errorf("%v to resize and %v whose node is not known, want 0 and 1", resize, skip)
+	}
+	l.forget(types.NamespacedName{Namespace: p.Namespace, Name: p.Name})
+	if got := count(plan.Skip, contract.NodeNotFound); got != 0 {
+		t.Errorf("%v pods after the last is gone", got)
+	}
+}
+
+// A process that becomes the leader may be at a pod already.
+func TestAPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges(t *testing.T) {
+	m := testMetrics()
+	l := newLedger(m)
+	p := planFor(t, podtest.Amounts{"1", "", "", ""})
+	l.planned(p, cluster.Rules{}, difference{}, podtest.Start)
+	l.beginAnew()
+	l.succeeded(p, "1", podtest.Start.Add(time.Second))
+	var seen dto.Metric
+	if err := m.settling.Write(&seen); err != nil || seen.GetHistogram().GetSampleCount() != 1 || seen.GetHistogram().GetSampleSum() != 1 {
+		t.Errorf("settled: %v, %v", &seen, err)
+	}
+}
+
+func TestARestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
+	second := func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: podtest.Amounts{"900m", "", "", ""}.Requirements()})
+	}
+	theirs := podtest.ResizeBy("they", 8, contract.CPURequest)
+	theirs.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + podtest.AmountFields("second", contract.CPURequest) + `}}}`)
+	p := podtest.Pod(podtest.Amounts{"800m", "", "", ""}, second, podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(5, "app"), theirs, podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
+		podtest.Annotated("original-cpu.app", "1", "original-cpu.second", "1", "applied-instance-type", "n4"))
+	n := podtest.Node("n4")
+	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("1750m"), "memory": resource.MustParse("8Gi")}
+	s := alone(t, p, n)
+	s.Restore = true
+	planned := (&plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}).Plan(s)
+	if planned.Decision != plan.Skip || !slices.Contains(reasonsOf(planned), contract.NodeCapacity) {
+		t.Fatalf("%v %v", planned.Decision, planned.Reasons)
+	}
+	r := ruled(t)
+	in, _ := r.Cluster.Rules()
+	r.ledger.planned(planned, in, difference{}, podtest.Start)
+	if held := r.ledger.held("node", contract.NodeCapacity); len(held) != 1 {
+		t.Errorf("%d pods wait for room; the restore said %v", len(held), planned.Reasons)
+	}
+}

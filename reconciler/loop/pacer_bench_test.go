@@ -1,0 +1,32 @@
+package loop
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
+)
+
+// BenchmarkPacer is the turn of one pod among 150,000 that wait.
+func BenchmarkPacer(b *testing.B) {
+	const waiting = 150_000
+	clock := testingclock.NewFakeClock(podtest.Start)
+	p := newPacer(20, 16, clock)
+	pods := make([]types.NamespacedName, waiting)
+	for i := range pods {
+		pods[i] = types.NamespacedName{Namespace: "bench", Name: fmt.Sprintf("pod-%d", i)}
+		p.mayGo(pods[i], float64(i*7919%waiting), false)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		clock.Step(p.pause)
+		pod, _ := p.next()
+		p.take(pod)
+		p.mayGo(pod, 1, false)
+		p.used(pod, nil)
+		p.release(pod)
+		p.mayGo(pod, 1, false) // It waits again.
+	}
+}

@@ -1,0 +1,228 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+const (
+	pacedGood = 2000
+	// pacedAlone is how long these take by themselves, 100 s.
+	pacedAlone = pacedGood * time.Second / pacedRate
+)
+
+func refusedPods(n int) func(*pacedWorld) {
+	return func(w *pacedWorld) { w.add(n, pacedPod{wrong: 2, answer: constantly(errRefused)}) }
+}
+
+// Of pods that are refused nothing is known until they have been tried, which takes a
+// request each, before all others if they are the most wrong. With 7,000 of them these
+// are 70 s of --kube-api-qps, in which 1,400 turns are not used. 1,200 of these are made
+// up for: the good pods then go at 50/s, as each takes two requests, and the last of
+// 2,000 goes after another 40 s. That is 110 s, and 7,000 + 2·2,000 requests could not
+// be made any faster. Up to 4 refused pods for each good one, the requests take no
+// longer than 1.2 times as long as the good ones alone do at --realign-rate.
+func TestPodsThatAreRefusedDoNotHoldUpTheOthers(t *testing.T) {
+	recovering := func(after time.Duration, _ int) error {
+		if after < 20*time.Second {
+			return errRefused
+		}
+		return nil
+	}
+	oneConflict := func(_ time.Duration, try int) error {
+		if try == 0 {
+			return errConflict
+		}
+		return nil
+	}
+	for _, tc := range []struct {
+		name string
+		// others come before the good pods, of which one of 20 is met with answer.
+		others func(*pacedWorld)
+		answer func(time.Duration, int) error
+		most   float64
+	}{
+		{"nobody is refused", refusedPods(0), nil, 1.01},
+		{"3,000 are", refusedPods(3000), nil, 1.2},
+		{"7,000 are", refusedPods(7000), nil, 1.2},
+		{"7,000 are that have been before", func(w *pacedWorld) {
+			refusedPods(7000)(w)
+			w.run(10 * time.Minute)
+		}, nil, 1.1},
+		{"7,000 are, and some of the good change while they are written", refusedPods(7000), oneConflict, 1.2},
+		{"3,000 change whenever they are written", func(w *pacedWorld) {
+			w.add(3000, pacedPod{wrong: 2, answer: constantly(errConflict)})
+		}, nil, 1.2},
+		{"2,000 are, for 20 seconds", func(w *pacedWorld) { w.add(2000, pacedPod{wrong: 2, answer: recovering}) }, nil, 1.2},
+		{"7,000 restores are", func(w *pacedWorld) {
+			w.add(7000, pacedPod{restores: true, answer: constantly(errRefused)})
+		}, nil, 1.2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newPacedWorld(t)
+			tc.others(w)
+			good := w.add(pacedGood, pacedPod{wrong: 1})
+			for i := 0; i < len(good); i += 20 {
+				good[i].answer = tc.answer
+			}
+			took := w.until(time.Hour, haveMoved(good))
+			t.Logf("%v, %d tries", took, w.tries)
+			if took > time.Duration(tc.most*float64(pacedAlone)) {
+				t.Errorf("they take %v, which is %.2f times as long as alone", took, took.Seconds()/pacedAlone.Seconds())
+			}
+			w.checkRate()
+		})
+	}
+}
+
+func TestRestoresGoBeforeAllOthers(t *testing.T) {
+	for name, others := range map[string]func(*pacedWorld){
+		"sizes that are more wrong": func(w *pacedWorld) { w.add(pacedGood, pacedPod{wrong: 2}) },
+		"pods that are refused":     refusedPods(7000),
+		"pods that were refused before": func(w *pacedWorld) {
+			refusedPods(7000)(w)
+			w.run(10 * time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const restores = 200
+			w := newPacedWorld(t)
+			others(w)
+			w.run(10 * time.Second)
+			took := w.until(time.Hour, haveMoved(w.add(restores, pacedPod{restores: true, wrong: 1})))
+			if most := restores * time.Second / pacedRate * 6 / 5; took > most {
+				t.Errorf("they take %v, want at most %v", took, most)
+			}
+			w.checkRate()
+		})
+	}
+}
+
+// TestPodsThatNeverHaveEnoughDoNotHoldUpTheOthers has pods whose labels change all the
+// time, so that they are the most wrong as soon as they were moved.
+func TestPodsThatNeverHaveEnoughDoNotHoldUpTheOthers(t *testing.T) {
+	for name, restores := range map[string]bool{"sized": false, "restored": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newPacedWorld(t)
+			w.add(200, pacedPod{wrong: 2, flips: true, restores: restores})
+			others := w.add(2000, pacedPod{wrong: 1, restores: restores})
+			// They alone take 100 s.
+			if took := w.until(10*time.Minute, haveMoved(others)); took > 112*time.Second {
+				t.Errorf("the others take %v", took)
+			}
+			w.checkRate()
+		})
+	}
+}
+
+func TestPodsThatFailedAreTriedWhileOthersWait(t *testing.T) {
+	w := newPacedWorld(t)
+	failed := w.add(100, pacedPod{wrong: 2, answer: func(after time.Duration, _ int) error {
+		if after < 10*time.Second {
+			return errRefused
+		}
+		return nil
+	}})
+	w.add(20_000, pacedPod{wrong: 1})
+	took := w.until(time.Hour, haveMoved(failed))
+	t.Logf("%v", took)
+	if most := 3 * time.Minute; took > most || w.pacer.backlog() < 10_000 {
+		t.Errorf("they take %v, and %d wait then", took, w.pacer.backlog())
+	}
+	w.checkRate()
+}
+
+func TestPodsThatFailedAreInTheWayOfNoneOfTheirOwn(t *testing.T) {
+	w := newPacedWorld(t)
+	refusedPods(7000)(w)
+	recovers := w.add(50, pacedPod{wrong: 1, answer: func(after time.Duration, _ int) error {
+		if after < 10*time.Minute {
+			return errRefused
+		}
+		return nil
+	}})
+	w.run(10 * time.Minute)
+	before := w.tries
+	// Each of 7,050 has its turn within 353 s, after a pause of up to 300 s.
+	if took := w.until(time.Hour, haveMoved(recovers)); took > 11*time.Minute {
+		t.Errorf("they take %v", took)
+	}
+	w.run(10 * time.Minute)
+	if tries, most := w.tries-before, pacedRate*int(w.clock.Since(podtest.Start.Add(10*time.Minute)).Seconds()); tries > most {
+		t.Errorf("those that fail are tried %d times, want at most %d", tries, most)
+	}
+}
+
+func TestTurnsThatNobodyUsedAreNotSavedUp(t *testing.T) {
+	for name, before := range map[string]func(*pacedWorld){
+		"nobody waited": func(w *pacedWorld) {
+			w.until(time.Hour, haveMoved(w.add(10, pacedPod{wrong: 1})))
+			w.run(10 * time.Minute)
+		},
+		"only pods that failed waited": func(w *pacedWorld) {
+			refusedPods(7000)(w)
+			w.run(10 * time.Minute)
+		},
+		"the API server could not be asked": func(w *pacedWorld) {
+			w.add(pacedGood, pacedPod{wrong: 1, answer: func(after time.Duration, _ int) error {
+				if after < 10*time.Minute {
+					return errBusy
+				}
+				return nil
+			}})
+			w.run(10 * time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPacedWorld(t)
+			before(w)
+			moved := len(w.moved)
+			w.add(pacedGood, pacedPod{wrong: 1})
+			for seconds := 1; seconds <= 60; seconds++ {
+				w.run(time.Second)
+				if got, most := len(w.moved)-moved, pacedRate*seconds+pacedWorkers; got > most {
+					t.Fatalf("%d pods are moved in %d s, want at most %d", got, seconds, most)
+				}
+			}
+			if got := len(w.moved) - moved; got < 1000 {
+				t.Errorf("only %d pods are moved in a minute", got)
+			}
+		})
+	}
+}
+
+func TestPodsThatWereMovedBeforeTheyFailedAreNotForgotten(t *testing.T) {
+	w := newPacedWorld(t)
+	w.add(1, pacedPod{wrong: 3, answer: constantly(errRefused)}) // Somebody waits.
+	refusedPods(7000)(w)
+	recovers := w.add(50, pacedPod{wrong: 3, flips: true, answer: func(after time.Duration, try int) error {
+		if try == 0 || after > 10*time.Minute {
+			return nil
+		}
+		return errRefused
+	}})
+	w.run(10 * time.Minute)
+	for _, p := range recovers {
+		p.flips, p.moved = false, time.Time{}
+	}
+	if took := w.until(3*time.Hour, haveMoved(recovers)); took > 15*time.Minute {
+		t.Errorf("they take %v", took)
+	}
+}
+
+func TestMovesOfPodsThatAreGoneAreForgotten(t *testing.T) {
+	w := newPacedWorld(t)
+	refusedPods(7000)(w)
+	w.add(100, pacedPod{wrong: 1, flips: true})
+	for range 20 {
+		for _, p := range w.add(50, pacedPod{wrong: 1}) {
+			w.until(time.Hour, haveMoved([]*pacedPod{p}))
+			w.pacer.gone(p.name)
+		}
+	}
+	if n := len(w.pacer.moves); n > 100 {
+		t.Errorf("%d pods are remembered, 100 are there", n)
+	}
+}

@@ -1,0 +1,204 @@
+package loop
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
+)
+
+const (
+	// pacedRate is the default of --realign-rate, pacedQPS that of --kube-api-qps.
+	pacedRate, pacedQPS, pacedBurst = 20, 100, 200
+	pacedWorkers                    = 10
+	pacedLatency                    = 20 * time.Millisecond
+	pacedTick                       = time.Second / pacedQPS
+)
+
+var (
+	errRefused  = apierrors.NewForbidden(corev1.Resource("pods"), "pod", errors.New("a policy says no"))
+	errConflict = apierrors.NewConflict(corev1.Resource("pods"), "pod", errors.New("it has changed"))
+	errBusy     = apierrors.NewTooManyRequestsError("too many requests")
+)
+
+// pacedWorld is a cluster without anything but time: pods that are to be sized anew,
+// workers, and an API server that may be asked so often. A pod that is moved takes two
+// requests (resize, applied), one that is not takes one.
+type pacedWorld struct {
+	t      *testing.T
+	pacer  *pacer
+	clock  *testingclock.FakeClock
+	pods   map[types.NamespacedName]*pacedPod
+	tokens int
+	// working are the pods whose turn it is; again has the others that failed, by when
+	// they ask for another turn.
+	working []*pacedPod
+	again   map[time.Time][]*pacedPod
+	moved   []time.Time
+	tries   int
+}
+
+// pacedPod is one of its pods.
+type pacedPod struct {
+	name     types.NamespacedName
+	wrong    float64
+	restores bool
+	// flips tells that it is to have another size as soon as it has one.
+	flips bool
+	// answer is what the API server says at a time to the nth try; nil always takes it.
+	answer func(after time.Duration, try int) error
+	tries  int
+	pauses backOff
+	// left are the requests still to be made; answered is when the present one is.
+	left     int
+	answered time.Time
+	moved    time.Time
+}
+
+func newPacedWorld(t *testing.T) *pacedWorld {
+	clock := testingclock.NewFakeClock(podtest.Start)
+	return &pacedWorld{
+		t: t, pacer: newPacer(pacedRate, pacedWorkers, clock), clock: clock, tokens: pacedBurst,
+		pods: map[types.NamespacedName]*pacedPod{}, again: map[time.Time][]*pacedPod{},
+	}
+}
+
+// add has n pods ask for their turn.
+func (w *pacedWorld) add(n int, like pacedPod) []*pacedPod {
+	added := make([]*pacedPod, n)
+	for i := range added {
+		p := like
+		p.name = types.NamespacedName{Name: strconv.Itoa(len(w.pods))}
+		w.pods[p.name], added[i] = &p, &p
+		w.ask(&p)
+	}
+	return added
+}
+
+// ask is a visit of a pod whose turn has not come.
+func (w *pacedWorld) ask(p *pacedPod) {
+	w.pacer.take(p.name)
+	if w.pacer.mayGo(p.name, p.wrong, p.restores) {
+		w.t.Fatalf("pod %v goes before its turn", p.name)
+	}
+	w.pacer.release(p.name)
+}
+
+// run lets time pass.
+func (w *pacedWorld) run(d time.Duration) {
+	w.until(d, func() bool { return false })
+}
+
+// until lets time pass until something is so, and returns how long that took.
+func (w *pacedWorld) until(most time.Duration, so func() bool) time.Duration {
+	w.t.Helper()
+	began := w.clock.Now()
+	for w.clock.Since(began) < most && !so() {
+		w.tick()
+	}
+	return w.clock.Since(began)
+}
+
+func (w *pacedWorld) tick() {
+	now := w.clock.Now().Add(pacedTick)
+	w.clock.SetTime(now)
+	for _, p := range w.again[now] {
+		w.ask(p)
+	}
+	delete(w.again, now)
+	for {
+		name, wait := w.pacer.next()
+		if wait != 0 {
+			break
+		}
+		p := w.pods[name]
+		w.pacer.take(name)
+		if !w.pacer.mayGo(name, p.wrong, p.restores) {
+			w.t.Fatalf("pod %v may not go although it is its turn", name)
+		}
+		p.left = 2
+		w.tries++
+		w.working = append(w.working, p)
+	}
+	if len(w.working) > pacedWorkers {
+		w.t.Fatalf("%d pods for %d workers", len(w.working), pacedWorkers)
+	}
+	w.tokens = min(pacedBurst, w.tokens+1)
+	var working []*pacedPod
+	for _, p := range w.working {
+		if !p.answered.IsZero() && !now.Before(p.answered) {
+			p.answered = time.Time{}
+			w.answer(p, now)
+		}
+		if p.left > 0 {
+			working = append(working, p)
+		}
+		if p.left > 0 && p.answered.IsZero() && w.tokens > 0 {
+			w.tokens--
+			p.answered = now.Add(pacedLatency)
+		}
+	}
+	w.working = working
+}
+
+// answer is what the API server says to a request for a pod.
+func (w *pacedWorld) answer(p *pacedPod, now time.Time) {
+	var err error
+	if p.answer != nil {
+		err = p.answer(now.Sub(podtest.Start), p.tries)
+	}
+	if p.left--; err == nil && p.left > 0 {
+		return
+	}
+	p.left = 0
+	p.tries++
+	w.pacer.used(p.name, err)
+	w.pacer.release(p.name)
+	if err == nil {
+		p.moved = now
+		w.moved = append(w.moved, now)
+		if p.flips {
+			next := now.Add(pacedTick)
+			w.again[next] = append(w.again[next], p)
+		}
+		return
+	}
+	p.pauses.longer(now, firstPause, longPause)
+	w.again[p.pauses.until] = append(w.again[p.pauses.until], p)
+}
+
+// haveMoved tells whether all of some pods have.
+func haveMoved(pods []*pacedPod) func() bool {
+	next := 0
+	return func() bool {
+		for next < len(pods) && !pods[next].moved.IsZero() {
+			next++
+		}
+		return next == len(pods)
+	}
+}
+
+// checkRate checks that no more pods have been moved than the rate allows, from the
+// beginning to any time, and within any minute.
+func (w *pacedWorld) checkRate() {
+	w.t.Helper()
+	for i, at := range w.moved {
+		if allowed := pacedRate * at.Sub(podtest.Start).Seconds(); float64(i+1) > allowed {
+			w.t.Fatalf("%d pods are moved within %v", i+1, at.Sub(podtest.Start))
+		}
+		if before := i - 2*60*pacedRate - pacedWorkers; before >= 0 && at.Sub(w.moved[before]) <= time.Minute {
+			w.t.Fatalf("%d pods are moved within a minute, up to %v", i-before, at.Sub(podtest.Start))
+		}
+	}
+}
+
+// constantly is the same answer to every try.
+func constantly(err error) func(time.Duration, int) error {
+	return func(time.Duration, int) error { return err }
+}

@@ -1,0 +1,171 @@
+package loop
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+func TestWhatIsSaidOfAFailure(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	for _, tc := range []struct {
+		name   string
+		err    error
+		said   contract.Reason
+		paused bool
+	}{
+		{"a conflict is no news", apierrors.NewConflict(pods, "pod", errors.New("changed")), "", true},
+		{"a pod that is gone is no news", apierrors.NewNotFound(pods, "pod"), "", true},
+		{"no answer", errors.New("connection refused"), "", true},
+		{"a refusal", apierrors.NewForbidden(pods, "pod", errors.New("no")), contract.ResizeFailed, true},
+		{"no support", &actuate.RefusedError{Reason: contract.ResizeUnsupported, Err: apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
+		{"the record alone failed", &actuate.UnrecordedError{Err: apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r, clock := idle(t, "https://127.0.0.1:1")
+			p := planFor(t, podtest.Amounts{"1", "", "", ""})
+			r.failed(t.Context(), p.Pod, p, tc.err)
+			for _, reason := range []contract.Reason{contract.ResizeFailed, contract.ResizeUnsupported, contract.Resized} {
+				want := 0.0
+				if reason == tc.said {
+					want = 1
+				}
+				if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(reason))); got != want {
+					t.Errorf("%s was said %v times, want %v", reason, got, want)
+				}
+			}
+			if paused := r.ledger.pause(p, clock.Now()) > 0; paused != tc.paused {
+				t.Errorf("paused %v, want %v", paused, tc.paused)
+			}
+		})
+	}
+}
+
+// A server of before pods/resize, or a proxy that does not know it, answers in
+// ways that no server of today can be brought to.
+func TestAServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
+	const gone = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"pods \"pod\" not found","details":{"name":"pod","kind":"pods"},"code":404}`
+	const noRoute = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"the server could not find the requested resource","details":{},"code":404}`
+	for _, tc := range []struct {
+		name, body, contentType string
+		code                    int
+		unsupported             bool
+	}{
+		{"the pod is gone", gone, "application/json", http.StatusNotFound, false},
+		{"no such resource", noRoute, "application/json", http.StatusNotFound, true},
+		{"no such path", "404 page not found", "text/plain", http.StatusNotFound, true},
+		{"no such method", "", "text/plain", http.StatusMethodNotAllowed, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", tc.contentType)
+				w.WriteHeader(tc.code)
+				_, _ = w.Write([]byte(tc.body))
+			}))
+			defer server.Close()
+			r, _ := idle(t, server.URL)
+			p := planOfSized(t)
+			_, err := r.Writer.CarryOut(t.Context(), p)
+			var refused *actuate.RefusedError
+			if errors.As(err, &refused) != tc.unsupported {
+				t.Fatalf("got %v", err)
+			}
+			r.failed(t.Context(), p.Pod, p, err)
+			want := 0.0
+			if tc.unsupported {
+				want = 1
+			}
+			if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(contract.ResizeUnsupported))); got != want {
+				t.Errorf("said %v times, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestAServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
+	calls := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	r, clock := idle(t, server.URL)
+	r.Writer.Client = kubernetes.NewForConfigOrDie(actuate.ClientConfig(&rest.Config{Host: server.URL}, time.Minute))
+	p := planOfSized(t)
+	_, err := r.Writer.CarryOut(t.Context(), p)
+	if calls != 1 || actuate.StatusCode(err) != http.StatusTooManyRequests {
+		t.Fatalf("%d calls, %v", calls, err)
+	}
+	r.failed(t.Context(), p.Pod, p, err)
+	if got := r.ledger.pause(p, clock.Now()); got != 30*time.Second {
+		t.Errorf("a pause of %v", got)
+	}
+}
+
+func TestAPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
+	r, _ := idle(t, "https://127.0.0.1:1")
+	in, _ := r.Cluster.Rules()
+	skip := func(reason contract.Reason) *plan.Plan {
+		return &plan.Plan{Decision: plan.Skip, Reasons: []plan.Reason{{Code: reason, Message: ""}}}
+	}
+	r.Eased("node", contract.NodeCapacity)
+	for _, tc := range []struct {
+		name    string
+		plan    *plan.Plan
+		in      cluster.Rules
+		changes int64
+		want    bool
+	}{
+		{"room came while it was planned", skip(contract.NodeCapacity), in, 0, true},
+		{"nothing came", skip(contract.NodeCapacity), in, 1, false},
+		{"it waits for nothing", skip(contract.NotOwned), in, 0, false},
+		{"other ratios came", skip(contract.NotOwned), cluster.Rules{Table: podtest.Table(t)}, 1, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := r.overtaken(tc.plan, tc.in, tc.changes); got != tc.want {
+				t.Errorf("overtaken: %v", got)
+			}
+		})
+	}
+}
+
+func TestTheLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
+	r, clock := idle(t, "https://127.0.0.1:1")
+	if err := r.Cluster.Know(nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.ticked()
+	clock.Step(time.Hour)
+	if err := r.Live(); err != nil {
+		t.Errorf("idle for an hour: %v", err)
+	}
+	// Work comes after the quiet hour: a worker takes it up at once.
+	r.queue.Add(types.NamespacedName{Name: "a"})
+	if !r.next(t.Context()) {
+		t.Fatal("the queue is shut down")
+	}
+	r.queue.Add(types.NamespacedName{Name: "b"})
+	if err := r.Live(); err != nil {
+		t.Errorf("just taken up: %v", err)
+	}
+	clock.Step(stuckAfter + time.Second)
+	if err := r.Live(); err == nil {
+		t.Error("not stuck although nothing was taken up for long")
+	}
+}

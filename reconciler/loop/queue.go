@@ -1,0 +1,68 @@
+package loop
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// waitingLine is the order in which pods are worked on, first come, first served.
+// It knows since when each of them waits, which metrics and traces tell. The
+// workqueue around it locks it; the mutex is for turn alone.
+type waitingLine struct {
+	now    func() time.Time
+	waited prometheus.Observer
+	pods   []queuedPod
+
+	mu sync.Mutex
+	// since has the pods that workers are at.
+	since map[types.NamespacedName]time.Time
+}
+
+type queuedPod struct {
+	pod   types.NamespacedName
+	since time.Time
+}
+
+// newQueue returns a queue of pods and what knows how long they wait in it.
+func newQueue(now func() time.Time, waited prometheus.Observer) (workqueue.TypedDelayingInterface[types.NamespacedName], *waitingLine) {
+	line := &waitingLine{now: now, waited: waited, since: map[types.NamespacedName]time.Time{}}
+	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{Queue: line})
+	return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{Queue: queue}), line
+}
+
+// Touch implements workqueue.Queue: a pod that is queued again keeps its place.
+func (l *waitingLine) Touch(types.NamespacedName) {}
+
+// Push implements workqueue.Queue.
+func (l *waitingLine) Push(pod types.NamespacedName) {
+	l.pods = append(l.pods, queuedPod{pod, l.now()})
+}
+
+// Len implements workqueue.Queue.
+func (l *waitingLine) Len() int { return len(l.pods) }
+
+// Pop implements workqueue.Queue.
+func (l *waitingLine) Pop() types.NamespacedName {
+	first := l.pods[0]
+	l.pods[0] = queuedPod{} // The slice may live on for long.
+	l.pods = l.pods[1:]
+	l.waited.Observe(l.now().Sub(first.since).Seconds())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.since[first.pod] = first.since
+	return first.pod
+}
+
+// turn returns since when a pod has waited whose turn has come. It is to be asked
+// once for each turn.
+func (l *waitingLine) turn(pod types.NamespacedName) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	since := l.since[pod]
+	delete(l.since, pod)
+	return since
+}

@@ -1,0 +1,44 @@
+package loop
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+)
+
+// written tells of a plan that was carried out: one line in the log, whatever there
+// is to say of it.
+func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
+	said := p.Outcome()
+	l.loggerOf(ctx, p).Info(p.Deed(said), "containers", p.Describe(), "baseline", p.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
+	for _, reason := range said {
+		if p.Kind != plan.PutBack || l.ledger.news(p.Pod, p.UID, reason) {
+			l.announce(ctx, p, reason)
+		}
+	}
+}
+
+func codesOf(said []plan.Reason) []contract.Reason {
+	codes := make([]contract.Reason, len(said))
+	for i := range said {
+		codes[i] = said[i].Code
+	}
+	return codes
+}
+
+// announce says something of a pod in metrics, an event and its trace; the log has
+// it already.
+func (l *Loop) announce(ctx context.Context, p *plan.Plan, said plan.Reason) {
+	l.metrics.outcome(said.Code)
+	visitOf(ctx).tell(ctx, p, said)
+	l.Events.Pod(p.Pod, p.UID, said)
+}
+
+// loggerOf has what every line of the log about a pod begins with.
+func (l *Loop) loggerOf(ctx context.Context, p *plan.Plan) klog.Logger {
+	return klog.FromContext(ctx).WithValues("pod", p.Pod, "uid", p.UID, "node", p.Node, "nodeType", p.NodeType)
+}

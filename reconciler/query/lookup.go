@@ -1,0 +1,57 @@
+package query
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// UID returns the uid of the pod that has the name now. The error is a
+// NotReadyError or a PodNotFoundError.
+func (q *Queries) UID(name types.NamespacedName) (types.UID, error) {
+	if err := q.Cluster.CacheReady(); err != nil {
+		return "", err
+	}
+	k := q.Cluster.Pods(name.Namespace).Get(name.Name)
+	if k == nil {
+		return "", &PodNotFoundError{name}
+	}
+	return k.UID, nil
+}
+
+// Workloads returns what makes the pod that has the name now, the narrowest first:
+// its controller, what controls that, and so on as far as it is known. None if there is
+// no such pod, or nothing made it.
+func (q *Queries) Workloads(name types.NamespacedName) []safety.Workload {
+	found := q.Cluster.Pods(name.Namespace).Get(name.Name)
+	if found == nil {
+		return nil
+	}
+	return q.Cluster.Owners().Chain(nil, found)
+}
+
+// CountOf counts the pods of a workload. The error is a NotReadyError.
+func (q *Queries) CountOf(namespace string, workload safety.Workload) (int, error) {
+	if err := q.Cluster.CacheReady(); err != nil {
+		return 0, err
+	}
+	count := 0
+	var chain []safety.Workload
+	for _, k := range q.Cluster.Pods(namespace).List() {
+		if chain = q.Cluster.Owners().Chain(chain[:0], k); slices.Contains(chain, workload) {
+			count++
+		}
+	}
+	return count, nil
+}
+
+// Count counts the pods of a namespace, or all if that is empty. The error is a
+// NotReadyError.
+func (q *Queries) Count(namespace string) (int, error) {
+	if err := q.Cluster.CacheReady(); err != nil {
+		return 0, err
+	}
+	return q.Cluster.Pods(namespace).Count(), nil
+}

@@ -1,0 +1,86 @@
+package query
+
+import (
+	"context"
+	"iter"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+)
+
+// PreviewOptions say what else than the loop's own plan is asked for.
+type PreviewOptions struct {
+	// Restore plans as if the pods were to be restored.
+	Restore bool
+	// ServerSide also asks the API server, by a dry run, about each resize.
+	ServerSide bool
+	// Table is to be taken for the ratios; nil for those in force.
+	Table *ratios.Table
+	// NodeType is to be taken for the type of every pod's node, of which nothing
+	// else counts then; empty for what each node is.
+	NodeType string
+}
+
+// Preview plans one pod as the loop would now. The error is a NotReadyError or a
+// PodNotFoundError.
+func (q *Queries) Preview(ctx context.Context, name types.NamespacedName, options PreviewOptions) (*plan.Plan, error) {
+	if err := q.Cluster.Ready(); err != nil {
+		return nil, err
+	}
+	found := q.Cluster.Pods(name.Namespace).Get(name.Name)
+	if found == nil {
+		return nil, &PodNotFoundError{name}
+	}
+	return q.preview(ctx, q.Cluster.Snapshot(found, q.rulesFor(options)), options), nil
+}
+
+// PreviewAll plans every pod of the selection, ordered by namespace and name, all
+// with the same table, until ctx is done. The pods are those of the moment of the
+// call, total in number: what was kept of them then is held until the plans are
+// read. The error is a NotReadyError, or that of Selection.Sees or ctx.
+func (q *Queries) PreviewAll(ctx context.Context, of Selection, options PreviewOptions) (total int, plans iter.Seq[*plan.Plan], err error) {
+	if err := q.Cluster.Ready(); err != nil {
+		return 0, nil, err
+	}
+	rules := q.rulesFor(options)
+	pods, err := q.selected(ctx, of, rules.Table)
+	if err != nil {
+		return 0, nil, err
+	}
+	return len(pods), func(yield func(*plan.Plan) bool) {
+		var around cluster.Shared
+		for i, k := range pods {
+			if namespace := k.Namespace(); i == 0 || namespace != around.Namespace {
+				around = q.Cluster.Shared(namespace)
+			}
+			if ctx.Err() != nil || !yield(q.preview(ctx, q.Cluster.SnapshotIn(around, k, rules), options)) {
+				return
+			}
+		}
+	}, nil
+}
+
+// rulesFor are the rules in force, which are known for ever once they are, with
+// the table that is asked for.
+func (q *Queries) rulesFor(options PreviewOptions) cluster.Rules {
+	rules, _ := q.Cluster.Rules()
+	if options.Table != nil {
+		rules.Table = options.Table
+	}
+	return rules
+}
+
+func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options PreviewOptions) *plan.Plan {
+	s.Restore = s.Restore || options.Restore
+	if options.NodeType != "" {
+		s.Imagine(options.NodeType)
+	}
+	p := q.Planner.Plan(s)
+	if options.ServerSide && p.Decision == plan.Resize {
+		q.Asker.Ask(ctx, p)
+	}
+	return p
+}

@@ -1,0 +1,191 @@
+package query
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+func previewed(t testing.TB, r *Queries, of Selection, options PreviewOptions) []*plan.Plan {
+	t.Helper()
+	total, plans, err := r.PreviewAll(t.Context(), of, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Collect(plans)
+	if len(all) != total {
+		t.Errorf("%d plans, of %d in total", len(all), total)
+	}
+	return all
+}
+
+func namesOf(plans []*plan.Plan) string {
+	var names []string
+	for _, p := range plans {
+		names = append(names, p.Pod.String())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestAllFieldsOfASelectionSelectTogether(t *testing.T) {
+	r := shop(t)
+	web, err := labels.Parse("app=web")
+	do(t, err)
+	for _, tc := range []struct {
+		name string
+		of   Selection
+		want string
+	}{
+		{"nothing is said: all, by namespace and name", Selection{}, "bank/db bank/pending shop/db shop/web-1-x shop/web-1-y"},
+		{"a namespace", Selection{Namespace: "bank"}, "bank/db bank/pending"},
+		{"a namespace that is not there", Selection{Namespace: "none"}, ""},
+		{"a pod of a namespace", Selection{Namespace: "shop", Pod: "db"}, "shop/db"},
+		{"a pod of any namespace", Selection{Pod: "db"}, "bank/db shop/db"},
+		{"a pod that is not there", Selection{Namespace: "shop", Pod: "none"}, ""},
+		{"a workload is the controller", Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "web-1"}}, "shop/web-1-x shop/web-1-y"},
+		{"or what controls it", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, "shop/web-1-x shop/web-1-y"},
+		{"a workload of another kind", Selection{Workload: safety.Workload{Kind: "StatefulSet", Name: "web"}}, ""},
+		{"labels", Selection{Labels: web}, "shop/web-1-x shop/web-1-y"},
+		{"a node", Selection{Node: "b"}, "bank/db shop/db shop/web-1-y"},
+		{"a node and a namespace", Selection{Node: "b", Namespace: "bank"}, "bank/db"},
+		{"a node that is not there", Selection{Node: "c"}, ""},
+		{"a pod that is on another node", Selection{Namespace: "shop", Pod: "web-1-x", Node: "b"}, ""},
+		{"a node type", Selection{NodeType: "n2d"}, "shop/web-1-x"},
+		{"labels and a node type", Selection{Labels: web, NodeType: "n4"}, "shop/web-1-y"},
+		{"what may be seen", Selection{Sees: func(namespace string) (bool, error) { return namespace == "shop", nil }}, "shop/db shop/web-1-x shop/web-1-y"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := namesOf(previewed(t, r, tc.of, PreviewOptions{})); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
+	r := shop(t)
+	var asked []string
+	previewed(t, r, Selection{Sees: func(namespace string) (bool, error) {
+		asked = append(asked, namespace)
+		return true, nil
+	}}, PreviewOptions{})
+	if !slices.Equal(asked, []string{"bank", "shop"}) {
+		t.Errorf("asked for %q", asked)
+	}
+	unknown := errors.New("not known")
+	if _, _, err := r.PreviewAll(t.Context(), Selection{Sees: func(string) (bool, error) { return false, unknown }}, PreviewOptions{}); !errors.Is(err, unknown) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPreviewsNeedTheCaches(t *testing.T) {
+	r := about(clustertest.Unread(t))
+	var notReady *cluster.NotReadyError
+	if _, _, err := r.PreviewAll(t.Context(), Selection{}, PreviewOptions{}); !errors.As(err, &notReady) || notReady.What != cluster.CacheNotReady {
+		t.Errorf("got %v", err)
+	}
+	if _, err := r.Impact(t.Context(), podtest.Table(t)); !errors.As(err, &notReady) || notReady.What != cluster.CacheNotReady {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAPreviewWithAnotherTableIsPlannedWithIt(t *testing.T) {
+	r := shop(t)
+	other := clustertest.Published()
+	other.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
+	what, err := ratios.Merge([]*ratios.Layer{other})
+	do(t, err)
+	for _, tc := range []struct {
+		table *ratios.Table
+		cpu   int64
+	}{{nil, 800}, {what, 500}} {
+		p, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "shop", Name: "db"}, PreviewOptions{Table: tc.table})
+		do(t, err)
+		if p.Decision != plan.Resize || p.Containers[0].Desired.CPU.Request != tc.cpu {
+			t.Errorf("%v of %d, want %d", p.Decision, p.Containers[0].Desired.CPU.Request, tc.cpu)
+		}
+	}
+}
+
+func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
+	more := podtest.Amounts{"1", "", "1Gi", ""}
+	infeasible := func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible, Status: corev1.ConditionTrue}}
+		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: contract.FieldManager, Subresource: contract.ResizeSubresource}}
+		p.Annotations = map[string]string{contract.CPURequest.Key("app"): "1", contract.MemoryRequest.Key("app"): "1Gi", contract.AppliedInstanceType: "n4"}
+	}
+	full, pressed := clustertest.Node("full", "n4", "1"), clustertest.Node("pressed", "n4", "8")
+	pressed.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}}
+	r := filled(t, []*corev1.Pod{
+		podtest.Pod(more, clustertest.Named("a", "full", "full")), podtest.Pod(more, clustertest.Named("a", "pressed", "pressed")),
+		podtest.Pod(more, clustertest.Named("a", "refused", "pressed"), infeasible), podtest.Pod(more, clustertest.Named("a", "lost", "nowhere")), podtest.Pod(more, clustertest.Named("a", "pending", "")),
+	}, []*corev1.Node{full, pressed})
+	slow := clustertest.Published()
+	slow.Ratios["slow"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 1}
+	what, err := ratios.Merge([]*ratios.Layer{slow})
+	do(t, err)
+	r.Cluster.Serve(nil, func(name types.NamespacedName, _ types.UID, _ time.Time) *plan.Refusal {
+		if name.Name != "refused" {
+			return nil
+		}
+		return &plan.Refusal{Reason: plan.Reason{Code: contract.ResizeInfeasible}, Wanted: "?"}
+	})
+	for _, tc := range []struct {
+		pod, nodeType string
+		decision      plan.Decision
+		code          contract.Reason
+	}{
+		{"full", "slow", plan.Resize, ""},
+		{"pressed", "slow", plan.Resize, ""},
+		{"refused", "slow", plan.Resize, ""},
+		{"lost", "slow", plan.Resize, ""},
+		{"lost", "", plan.Skip, contract.NodeNotFound},
+		{"pending", "slow", plan.Skip, contract.NotScheduled},
+		{"full", "n2d", plan.Align, contract.AlreadyAligned},
+		{"full", "unknown", plan.Skip, contract.UnknownNodeType},
+	} {
+		t.Run(tc.pod+" on "+tc.nodeType, func(t *testing.T) {
+			planned, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "a", Name: tc.pod}, PreviewOptions{Table: what, NodeType: tc.nodeType})
+			do(t, err)
+			var code contract.Reason
+			if len(planned.Reasons) > 0 {
+				code = planned.Reasons[0].Code
+			}
+			if planned.Decision != tc.decision || code != tc.code || planned.NodeType != tc.nodeType || planned.NodeTypeLabel != "" {
+				t.Errorf("%v %v on %q (label %q), want %v %s", planned.Decision, planned.Reasons, planned.NodeType, planned.NodeTypeLabel, tc.decision, tc.code)
+			}
+			if want := int64(2000); tc.decision == plan.Resize && planned.Containers[0].Desired.CPU.Request != want {
+				t.Errorf("cpu %d, want %d", planned.Containers[0].Desired.CPU.Request, want)
+			}
+		})
+	}
+}
+
+func TestAnImaginedPodHasWhatItsSpecSays(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, clustertest.Named("a", "b", ""), podtest.Annotated("original-cpu.app", "4", "applied-instance-type", "n4"))
+	p.Status = corev1.PodStatus{}
+	planner := &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}
+	planned := planner.Imagine(pod.Imagined(p), "n4", podtest.Table(t))
+	if planned.Decision != plan.Resize || planned.Node != "" || planned.NodeType != "n4" || planned.QOSClass != corev1.PodQOSBurstable || planned.Containers[0].Desired != (podtest.Amounts{"800m", "1600m", "1Gi", "1Gi"}).Container() {
+		t.Errorf("%+v", planned)
+	}
+	if p.Spec.NodeName != "" || p.Status.Phase != "" || len(p.ManagedFields) > 0 {
+		t.Errorf("the pod was changed: %+v", p)
+	}
+}

@@ -1,0 +1,112 @@
+package query
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+var sizedAt = podtest.Annotated("applied-at", "2026-11-21T02:02:03+01:00")
+
+func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
+	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
+	seen := func(generation int64) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 5, generation }
+	}
+	for _, tc := range []struct {
+		name    string
+		says    []func(*corev1.Pod)
+		state   ResizeState
+		message string
+	}{
+		{"the containers run with it", []func(*corev1.Pod){podtest.WithStatus(small, small), seen(5)}, Actuated, ""},
+		{"an old kubelet tells nothing", nil, Actuated, ""},
+		{"the kubelet has not seen it", []func(*corev1.Pod){podtest.WithStatus(small, small), seen(4)}, Pending, ""},
+		{"the containers run with what was before, and nothing is said", []func(*corev1.Pod){podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), seen(5)}, Pending, ""},
+		{"it is at it", []func(*corev1.Pod){podtest.WithStatus(small, podtest.Guaranteed), podtest.Said(progress, "", 5, 20)}, InProgress, "why"},
+		{"there is no room now", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, Deferred, "why"},
+		{"there never is", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
+		{"it fails", []func(*corev1.Pod){podtest.Said(progress, "Error", 5, 20)}, Failed, "why"},
+		{"of several, what most needs somebody", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20), podtest.Said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
+		{"what was said of sizes before counts no more", []func(*corev1.Pod){podtest.WithStatus(small, small), podtest.Said(pending, "Deferred", 4, 20)}, Actuated, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := ResizeOf(pod.From(podtest.Pod(small, append(tc.says, podtest.SizedForN4, podtest.AsResized)...)))
+			if got == nil || got.State != tc.state || got.Message != tc.message {
+				t.Errorf("got %+v, want %v %q", got, tc.state, tc.message)
+			}
+		})
+	}
+}
+
+func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	p := podtest.Pod(small, podtest.WithStatus(small, small), podtest.SizedForN4, sizedAt, podtest.AsResized, podtest.ManagedBy(podtest.SidecarResize), podtest.Annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "without"})
+		p.Spec.InitContainers = []corev1.Container{
+			{Name: "init", Resources: podtest.Guaranteed.Requirements()},
+			{Name: "proxy", RestartPolicy: &always, Resources: podtest.Amounts{"80m"}.Requirements()},
+		}
+	})
+	want := &Resized{
+		Pod: types.NamespacedName{Namespace: "default", Name: "pod"}, UID: "uid", Node: "node", NodeType: "n4",
+		Workload: safety.Workload{Kind: "Deployment", Name: "web"},
+		Applied:  time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
+		Containers: []ResizedContainer{
+			{Name: "app", Original: podtest.Amounts{"1", "1", "1Gi", "1Gi"}.Container(), Spec: small.Container(), Actual: small.Container(), Told: true},
+			{Name: "proxy", Original: podtest.Amounts{"100m"}.Container(), Spec: podtest.Amounts{"80m"}.Container(), Sidecar: true},
+		},
+	}
+	workloads := []safety.Workload{{Kind: "ReplicaSet", Name: "web-x1"}, {Kind: "Deployment", Name: "web"}}
+	if diff := cmp.Diff(want, ResizeOf(pod.From(p), workloads...)); diff != "" {
+		t.Error(diff)
+	}
+	if !want.same(ResizeOf(pod.From(p), workloads...)) {
+		t.Error("it tells something else before it is trimmed")
+	}
+}
+
+func TestWhatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
+	small := podtest.Amounts{"800m", "", "1Gi", ""}
+	got := ResizeOf(pod.From(podtest.Pod(small, podtest.AsResized, podtest.Annotated("applied-instance-type", "n4", "applied-at", "yesterday", "original-cpu.app", "much", "original-memory.app", "1Gi"))))
+	if got == nil || !got.Applied.IsZero() || len(got.Containers) != 1 {
+		t.Fatalf("got %+v", got)
+	}
+	if c := got.Containers[0]; c.Original.CPU.Request != 0 || c.Spec != small.Container() || c.Told {
+		t.Errorf("container %+v", c)
+	}
+}
+
+func TestAPodThatWasNeverSizedTellsNothing(t *testing.T) {
+	if got := ResizeOf(pod.From(podtest.Pod(podtest.Guaranteed, podtest.Annotated("original-cpu.app", "1")))); got != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func BenchmarkResizeOfAPodThatWasNeverSized(b *testing.B) {
+	p := podtest.Pod(podtest.Guaranteed)
+	for b.Loop() {
+		if !ResizeOf(pod.From(p)).same(ResizeOf(pod.From(p))) {
+			b.Fatal("it has changed")
+		}
+	}
+}
+
+func BenchmarkResizeOf(b *testing.B) {
+	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	p := podtest.Pod(small, podtest.WithStatus(small, small), podtest.SizedForN4, sizedAt, podtest.AsResized)
+	for b.Loop() {
+		if !ResizeOf(pod.From(p)).same(ResizeOf(pod.From(p))) {
+			b.Fatal("it has changed")
+		}
+	}
+}

@@ -3,11 +3,12 @@ package actuate
 import (
 	"context"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"go.opentelemetry.io/otel/attribute"
 	otelcodes "go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // TracerName is who makes the spans.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
 // learnServer finds out what this version of the API server allows, and tries

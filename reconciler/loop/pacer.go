@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 )
 
 // pacer lets pods that have to be sized anew through at a steady rate, so that a

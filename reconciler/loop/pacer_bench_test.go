@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // BenchmarkPacer is the turn of one pod among 150,000 that wait.

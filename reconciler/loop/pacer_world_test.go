@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 const (

@@ -5,9 +5,10 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestTheQueueKnowsSinceWhenAPodWaits(t *testing.T) {

@@ -2,7 +2,6 @@ package query
 
 import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
-
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 )
 

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
-	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // sizedShop is a cluster in which only some pods were sized.

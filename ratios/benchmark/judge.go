@@ -121,7 +121,11 @@ func (p *Provider) moved(ctx context.Context, now published, v *View) (published
 	// A view may have been made before the window has ended.
 	at := p.config.Clock.Now()
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		before := now.NodeTypes[name]
+		before, ok := now.NodeTypes[name]
+		// What has ended starts anew with a window that did not count for it.
+		if !ok && !v.Settings.Pace.Due(p.judgedBefore(name), at) {
+			continue
+		}
 		after := p.move(ctx, name, before, v, at)
 		changed = changed || after != before && (!after.Empty() || !before.Empty())
 		if !after.Empty() {
@@ -129,6 +133,14 @@ func (p *Provider) moved(ctx context.Context, now published, v *View) (published
 		}
 	}
 	return next, changed
+}
+
+// judgedBefore is the end of the last window by which a node type was judged that
+// is not published any more; zero if this replica knows of none.
+func (p *Provider) judgedBefore(name string) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended[name]
 }
 
 // move returns what becomes of one node type.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -69,6 +70,9 @@ type Provider struct {
 	published    published
 	publishedErr error
 	layer        *ratios.Layer
+	// ended are node types that are not published any more, with the end of the
+	// window that they were judged by last.
+	ended map[string]time.Time
 	// rearm receives when the next judgement may be due at another time.
 	rearm chan struct{}
 }
@@ -86,7 +90,7 @@ func New(c Config) *Provider {
 	if c.OnReject == nil {
 		c.OnReject = func(*corev1.ConfigMap, error) {}
 	}
-	p := &Provider{config: c, rearm: make(chan struct{}, 1)}
+	p := &Provider{config: c, rearm: make(chan struct{}, 1), ended: map[string]time.Time{}}
 	p.samples = samples.New(samples.Config{
 		Client: c.Client, Namespace: c.Namespace, Prefix: c.SamplesPrefix,
 		ReadOnly: c.ReadOnly, Clock: c.Clock, OnReject: c.OnReject,

@@ -80,6 +80,10 @@ func emptied(t *testing.T, s *stored) {
 		}
 		return nil
 	})
+	// The window that was judged before does not count again.
+	if err := r.Judge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	r.hours(t, 1)
 	if got := r.ratio("n4"); got != 1.25 {
 		t.Errorf("before it is confirmed anew n4 has %v", got)

@@ -64,6 +64,11 @@ func (p *Provider) Missing() error { return errors.Join(p.samples.Missing(), p.d
 // accept puts in force what the ConfigMap says.
 func (p *Provider) accept(_ context.Context, now published) document.InForce {
 	p.mu.Lock()
+	for name, e := range p.published.NodeTypes {
+		if _, still := now.NodeTypes[name]; !still {
+			p.ended[name] = e.Judged
+		}
+	}
 	p.published, p.publishedErr, p.layer = now, nil, now.layer()
 	p.mu.Unlock()
 	p.tell()

@@ -43,15 +43,15 @@ func parsePublished(data map[string]string) (Published, error) {
 		if name == "" || e.Baseline == "" {
 			faults = append(faults, fmt.Errorf("%s: nodeTypes[%q]: needs a name and a baseline", publishedKey, name))
 		}
-		if e.Ratio != 0 && Bounded(e.Ratio) != e.Ratio {
+		if e.Ratio != 0 && Publishable(e.Ratio) != e.Ratio {
 			faults = append(faults, fmt.Errorf("%s: nodeTypes[%q].ratio: must be from %v to %v, or 0 for none, not %v", publishedKey, name, leastRatio, mostRatio, e.Ratio))
 		}
 	}
 	return p, faults.Err()
 }
 
-// Bounded is the ratio nearest to a given one that can be published.
-func Bounded(ratio float64) float64 { return min(max(ratio, leastRatio), mostRatio) }
+// Publishable is the ratio nearest to a given one that can be published.
+func Publishable(ratio float64) float64 { return min(max(ratio, leastRatio), mostRatio) }
 
 // format is what parsePublished reads, in lines that people can compare.
 func (p Published) format() (map[string]string, error) {

@@ -84,7 +84,7 @@ func readMatch(v reader.Value) (m ratios.Match) {
 }
 
 // criteria reads the labels or annotations that a pod must have.
-func criteria(into *map[string]string, key, value check) func(reader.Value) {
+func criteria(into *map[string]string, key, value syntax) func(reader.Value) {
 	return func(v reader.Value) {
 		*into = map[string]string{}
 		v.Each(func(name string, v reader.Value) {
@@ -102,7 +102,7 @@ func criteria(into *map[string]string, key, value check) func(reader.Value) {
 
 // byValue reads rules by the key and the value that pods must have. The value may
 // be empty.
-func byValue(into *[]*rule, key, value check, match func(key, value string) ratios.Match) func(reader.Value) {
+func byValue(into *[]*rule, key, value syntax, match func(key, value string) ratios.Match) func(reader.Value) {
 	return func(v reader.Value) {
 		v.Each(func(name string, v reader.Value) {
 			key.key(v, name)
@@ -115,9 +115,9 @@ func byValue(into *[]*rule, key, value check, match func(key, value string) rati
 }
 
 // named reads a rule whose key in the mapping is checked.
-func named(into *[]*rule, check func(v reader.Value, name string), match func(name string) ratios.Match) func(string, reader.Value) {
+func named(into *[]*rule, require func(v reader.Value, name string), match func(name string) ratios.Match) func(string, reader.Value) {
 	return func(name string, v reader.Value) {
-		check(v, name)
+		require(v, name)
 		r := readRule(v, nil)
 		r.match = match(name)
 		*into = append(*into, r)

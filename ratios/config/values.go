@@ -33,20 +33,20 @@ func perf(into *float64) func(reader.Value) {
 	}
 }
 
-// check tells what is wrong with a text; nothing if it is right.
-type check func(string) []string
+// syntax tells what is wrong with a text; nothing if it is right.
+type syntax func(string) []string
 
 // What labels and annotations can be, as the API server has it.
 var (
-	labelKey        check = content.IsLabelKey
-	labelValue      check = content.IsLabelValue
-	annotationKey   check = func(s string) []string { return content.IsLabelKey(strings.ToLower(s)) }
-	annotationValue check = func(string) []string { return nil }
+	labelKey        syntax = content.IsLabelKey
+	labelValue      syntax = content.IsLabelValue
+	annotationKey   syntax = func(s string) []string { return content.IsLabelKey(strings.ToLower(s)) }
+	annotationValue syntax = func(string) []string { return nil }
 )
 
 // key adds a fault if the text is empty, which would be no criterion, or cannot be what
 // it is checked for.
-func (wrong check) key(v reader.Value, text string) {
+func (wrong syntax) key(v reader.Value, text string) {
 	if text == "" {
 		v.Fault("must not be empty")
 		return
@@ -55,7 +55,7 @@ func (wrong check) key(v reader.Value, text string) {
 }
 
 // value adds a fault if the text, which may be empty, cannot be what it is checked for.
-func (wrong check) value(v reader.Value, text string) {
+func (wrong syntax) value(v reader.Value, text string) {
 	if problems := wrong(text); len(problems) > 0 {
 		v.Fault("no pod can have it: %s", strings.Join(problems, ", "))
 	}

@@ -76,7 +76,7 @@ func (j *Judge) rebase(e benchmark.Entry, baseline string) benchmark.Entry {
 	if !known || !ok {
 		return e
 	}
-	e.State = pace.State{Baseline: baseline, Ratio: benchmark.Bounded(e.Ratio * relative(was.Ratio, is.Ratio)), Judged: e.Judged, Changed: e.Changed}
+	e.State = pace.State{Baseline: baseline, Ratio: benchmark.Publishable(e.Ratio * relative(was.Ratio, is.Ratio)), Judged: e.Judged, Changed: e.Changed}
 	return e
 }
 
@@ -113,11 +113,11 @@ func (j *Judge) below(name, baseline string) float64 {
 		return 1
 	}
 	if r, ok := j.config.Ratios.LookupWithout(benchmark.Source, name); ok {
-		return benchmark.Bounded(relative(r, base.Ratio))
+		return benchmark.Publishable(relative(r, base.Ratio))
 	}
 	if all, model := nodetype.SplitModel(name); model != "" {
 		if e, ok := table.Lookup(all); ok {
-			return benchmark.Bounded(relative(e.Ratio, base.Ratio))
+			return benchmark.Publishable(relative(e.Ratio, base.Ratio))
 		}
 	}
 	return 1

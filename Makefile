@@ -123,7 +123,7 @@ test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
 
 .PHONY: test-skew
 test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the oldest Kubernetes API server that is supported.
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./deploy -run 'TestAnnotationGuard|TestApply|TestTheNodeAgentsComponents|TestEachRole'
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test -short ./test/chaos
 

@@ -37,7 +37,7 @@ type Config struct {
 	Holds      *hold.Store
 	// Benchmarks are what was measured; nil if the server does not use it. A server
 	// without a cluster does not.
-	Benchmarks benchmarks.Provider
+	Benchmarks benchmarks.Measured
 	// Election tells which replica leads; nil if there is only this one.
 	Election status.Election
 	// Planner plans manifests where there is no Reconciler; with one it does not

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -28,7 +28,7 @@ func limited(t *testing.T, most limits.Limits) (r *running, rightsAsked *atomic.
 	}))
 	return start(t, setup{server: func(c *Config) {
 		c.Limits = most
-		c.Benchmarks = &servertest.Measured{Known: &benchmark.View{
+		c.Benchmarks = &servertest.Measured{Known: &judge.View{
 			Settings: servertest.DefaultSettings(), Baseline: "n2d", Estimates: []estimate.Estimate{{NodeType: "n4", Baseline: "n2d", Ratio: 1.1}},
 		}}
 		c.Access = access.New(access.Config{

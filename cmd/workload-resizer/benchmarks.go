@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/intake"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 )
 
@@ -27,9 +31,15 @@ func (o *benchmarkOptions) configMaps() []namedConfigMap {
 	return []namedConfigMap{{"benchmarks-name", o.settingsName}, {"benchmark-ratios-name", o.ratiosName}, {"samples-prefix", o.samplesPrefix + "0"}}
 }
 
-// newBenchmarks returns the source of measured ratios. leads tells whether this
-// replica moves them.
-func newBenchmarks(o *options, client kubernetes.Interface, leads func() bool, onReject func(*corev1.ConfigMap, error)) *benchmark.Provider {
+// benchmarks are what was measured, and all that works on it.
+type benchmarks struct {
+	*intake.Intake
+	*judge.Judge
+	source *benchmark.Provider
+}
+
+// newBenchmarkSource returns the source of measured ratios.
+func newBenchmarkSource(o *options, client kubernetes.Interface, onReject func(*corev1.ConfigMap, error)) *benchmark.Provider {
 	return benchmark.New(benchmark.Config{
 		Client:        client,
 		Namespace:     o.configNamespace,
@@ -37,7 +47,22 @@ func newBenchmarks(o *options, client kubernetes.Interface, leads func() bool, o
 		StateName:     o.benchmarks.ratiosName,
 		SamplesPrefix: o.benchmarks.samplesPrefix,
 		ReadOnly:      o.dryRun,
-		Leads:         leads,
 		OnReject:      onReject,
 	})
 }
+
+// newBenchmarks returns what works on the source, one of those of the store. leads tells
+// whether this replica moves measured ratios.
+func newBenchmarks(o *options, client kubernetes.Interface, source *benchmark.Provider, store *ratios.Store, leads func() bool) *benchmarks {
+	return &benchmarks{
+		source: source,
+		Intake: intake.New(intake.Config{Provider: source, Ratios: store, Client: client, Namespace: o.configNamespace}),
+		Judge:  judge.New(judge.Config{Provider: source, Ratios: store, Leads: leads}),
+	}
+}
+
+// Missing says what cannot be stored.
+func (b *benchmarks) Missing() error { return b.source.Missing() }
+
+// Run runs all but the source, which the store of ratios runs.
+func (b *benchmarks) Run(ctx context.Context) error { return runAll(ctx, b.Intake.Run, b.Judge.Run) }

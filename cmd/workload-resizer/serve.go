@@ -154,6 +154,9 @@ func serve(ctx context.Context, o *options) error {
 
 	klog.FromContext(ctx).Info("Starting", "version", version, "replica", replica, "dryRun", o.dryRun)
 	parts := []func(context.Context) error{known.store.Run, holds.Run, reconcile, api.Run}
+	if known.benchmarks != nil {
+		parts = append(parts, known.benchmarks.Run)
+	}
 	if encryption.run != nil {
 		parts = append(parts, encryption.run)
 	}

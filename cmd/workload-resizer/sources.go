@@ -39,7 +39,7 @@ type sources struct {
 	store *ratios.Store
 	// overrides and benchmarks are nil if they are not used.
 	overrides  *override.Store
-	benchmarks *benchmark.Provider
+	benchmarks *benchmarks
 }
 
 // newSources makes those that the flags name. leads tells whether this replica
@@ -47,6 +47,7 @@ type sources struct {
 func newSources(o *options, client kubernetes.Interface, leads func() bool, onReject func(*corev1.ConfigMap, error)) sources {
 	var s sources
 	var providers []ratios.Provider
+	var measured *benchmark.Provider
 	for _, source := range o.ratioSources {
 		switch source {
 		case override.Source:
@@ -59,13 +60,13 @@ func newSources(o *options, client kubernetes.Interface, leads func() bool, onRe
 		case configmap.Source:
 			providers = append(providers, configmap.New(client, o.configNamespace, o.configName, onReject))
 		case benchmark.Source:
-			s.benchmarks = newBenchmarks(o, client, leads, onReject)
-			providers = append(providers, s.benchmarks)
+			measured = newBenchmarkSource(o, client, onReject)
+			providers = append(providers, measured)
 		}
 	}
 	s.store = ratios.NewStore(providers...)
-	if s.benchmarks != nil {
-		s.benchmarks.Follow(s.store)
+	if measured != nil {
+		s.benchmarks = newBenchmarks(o, client, measured, s.store, leads)
 	}
 	return s
 }

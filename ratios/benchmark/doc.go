@@ -1,11 +1,11 @@
-// Package benchmark is the provider of ratios that were measured: it gathers
-// samples from feeds and from the API, and says what they come to. For node types
-// that are to follow them, it says so as a source of ratios, calmly; for the
-// others it only tells.
+// Package benchmark is the provider of ratios that were measured. What it says is in a
+// ConfigMap, and beside it the provider has what that is made of: the samples, and
+// the settings. It is unhealthy while one of the three is not known.
 //
-// What it says is in a ConfigMap. Where that is emptied by hand, all its ratios end at
-// once, and start anew from what the other sources say: that is how people end all of
-// them. Where the ConfigMap is deleted or cannot be read, what was last read stays.
+// Where the ConfigMap is emptied by hand, all its ratios end at once, and start anew
+// from what the other sources say: that is how people end all of them. Where it is
+// deleted or cannot be read, what was last read stays.
 //
-// It must not know who may send samples, nor other providers.
+// It must not know what other sources say: who compares samples with that, and moves
+// what is published, is the judge. Nor who may send samples.
 package benchmark

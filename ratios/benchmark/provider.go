@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 )
@@ -36,11 +37,8 @@ type Config struct {
 	SettingsName, StateName, SamplesPrefix string
 	// ReadOnly keeps everything in memory only.
 	ReadOnly bool
-	// Leads tells whether this replica is the one that moves ratios; by default it
-	// is.
-	Leads func() bool
 	// Clock is the system's by default.
-	Clock clock.WithTicker
+	Clock clock.Clock
 	// OnReject is told of content that is bad; it must not block. By default
 	// nobody is.
 	OnReject func(*corev1.ConfigMap, error)
@@ -49,14 +47,10 @@ type Config struct {
 // Provider is the source. All methods may be called at any time from any
 // goroutine.
 type Provider struct {
-	config   Config
-	samples  *samples.Store
-	feeds    *fetch.Poller
-	document *document.Document[published]
-	// others is the store that this source is one of.
-	others *ratios.Store
-
-	view views
+	config     Config
+	samples    *samples.Store
+	document   *document.Document[Published]
+	configured broadcast.Broadcast
 
 	mu sync.Mutex
 	// report is nil unless the provider runs.
@@ -66,33 +60,30 @@ type Provider struct {
 	settings    *settings.Settings
 	settingsErr error
 	// published is in force, and layer what it comes to; nil until it was read.
-	published    published
+	published    Published
 	publishedErr error
 	layer        *ratios.Layer
-	// rearm receives when the next judgement may be due at another time.
-	rearm chan struct{}
+	// ended are node types that are not published any more, with the end of the
+	// window that they were judged by last.
+	ended map[string]time.Time
 }
 
 var _ ratios.Provider = (*Provider)(nil)
 
 // New returns a provider that knows nothing yet.
 func New(c Config) *Provider {
-	if c.Leads == nil {
-		c.Leads = func() bool { return true }
-	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
 	}
 	if c.OnReject == nil {
 		c.OnReject = func(*corev1.ConfigMap, error) {}
 	}
-	p := &Provider{config: c, rearm: make(chan struct{}, 1)}
+	p := &Provider{config: c, ended: map[string]time.Time{}}
 	p.samples = samples.New(samples.Config{
 		Client: c.Client, Namespace: c.Namespace, Prefix: c.SamplesPrefix,
 		ReadOnly: c.ReadOnly, Clock: c.Clock, OnReject: c.OnReject,
 	})
-	p.feeds = fetch.New(fetch.Config{Client: c.Client, Namespace: c.Namespace, Clock: c.Clock, Deliver: p.deliver})
-	p.document = document.New(document.Config[published]{
+	p.document = document.New(document.Config[Published]{
 		Source:       follow.ConfigMap{Client: c.Client, Namespace: c.Namespace, Name: c.StateName},
 		Noun:         "measured ratios",
 		FieldManager: fieldManager,
@@ -109,19 +100,22 @@ func New(c Config) *Provider {
 // Name implements ratios.Provider.
 func (p *Provider) Name() string { return Source }
 
-// Follow says where the baseline is known from, and what other sources say. It is
-// called before Run; without it nothing is compared, and nothing moves.
-func (p *Provider) Follow(store *ratios.Store) { p.others = store }
+// Samples are what was measured.
+func (p *Provider) Samples() *samples.Store { return p.samples }
+
+// Missing says that samples or ratios cannot be stored, for there is no ConfigMap,
+// where nothing else says so; nil otherwise, also where none may be stored at all.
+func (p *Provider) Missing() error { return errors.Join(p.samples.Missing(), p.document.Missing()) }
 
 // Run implements ratios.Provider. What was published stays in force whatever
-// becomes of settings, samples and feeds; a ConfigMap of it that is missing from
-// the start has nothing in it.
+// becomes of settings and samples; a ConfigMap of it that is missing from the start
+// has nothing in it.
 func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 	p.reportTo(report)
 	defer p.reportTo(nil)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	parts := []func(context.Context) error{p.document.Run, p.followSettings, p.samples.Run, p.feeds.Run, p.watchSamples, p.judgeAll}
+	parts := []func(context.Context) error{p.document.Run, p.followSettings, p.samples.Run, p.watchSamples}
 	errs := make(chan error, len(parts))
 	for _, part := range parts {
 		go func() {

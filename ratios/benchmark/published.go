@@ -18,24 +18,24 @@ const publishedKey = "ratios.json"
 // What is beyond was not judged by anybody.
 const leastRatio, mostRatio = 0.01, 100
 
-// published is what the source says, and what it remembers between judgements.
+// Published is what the source says, and what is remembered between judgements.
 // Nobody changes it once it is made.
-type published struct {
-	NodeTypes map[string]entry `json:"nodeTypes,omitempty"`
+type Published struct {
+	NodeTypes map[string]Entry `json:"nodeTypes,omitempty"`
 }
 
-// entry is one node type of what is published.
-type entry struct {
+// Entry is one node type of what is published.
+type Entry struct {
 	pace.State
 	// Why tells people what the ratio was made of when it last changed.
 	Why string `json:"why,omitempty"`
 }
 
 // parsePublished reads the data of the ConfigMap.
-func parsePublished(data map[string]string) (published, error) {
-	var p published
+func parsePublished(data map[string]string) (Published, error) {
+	var p Published
 	if err := document.Decode(data[publishedKey], &p); err != nil {
-		return published{}, fmt.Errorf("%s: %w", publishedKey, err)
+		return Published{}, fmt.Errorf("%s: %w", publishedKey, err)
 	}
 	var faults document.Faults
 	for _, name := range slices.Sorted(maps.Keys(p.NodeTypes)) {
@@ -43,18 +43,18 @@ func parsePublished(data map[string]string) (published, error) {
 		if name == "" || e.Baseline == "" {
 			faults = append(faults, fmt.Errorf("%s: nodeTypes[%q]: needs a name and a baseline", publishedKey, name))
 		}
-		if e.Ratio != 0 && bounded(e.Ratio) != e.Ratio {
+		if e.Ratio != 0 && Publishable(e.Ratio) != e.Ratio {
 			faults = append(faults, fmt.Errorf("%s: nodeTypes[%q].ratio: must be from %v to %v, or 0 for none, not %v", publishedKey, name, leastRatio, mostRatio, e.Ratio))
 		}
 	}
 	return p, faults.Err()
 }
 
-// bounded is the ratio nearest to a given one that can be published.
-func bounded(ratio float64) float64 { return min(max(ratio, leastRatio), mostRatio) }
+// Publishable is the ratio nearest to a given one that can be published.
+func Publishable(ratio float64) float64 { return min(max(ratio, leastRatio), mostRatio) }
 
 // format is what parsePublished reads, in lines that people can compare.
-func (p published) format() (map[string]string, error) {
+func (p Published) format() (map[string]string, error) {
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the measured ratios: %w", err)
@@ -62,13 +62,9 @@ func (p published) format() (map[string]string, error) {
 	return map[string]string{publishedKey: string(text) + "\n"}, nil
 }
 
-// wayDigits are the digits of a ratio on its way: people read it, and it must be
-// closer to where it is than any step.
-const wayDigits = 6
-
 // layer is what is published as a source of ratios says it. Ratios to another
 // baseline than those that were judged last do not count.
-func (p published) layer() *ratios.Layer {
+func (p Published) layer() *ratios.Layer {
 	l := &ratios.Layer{Ratios: map[string]ratios.Ratio{}, RelativeTo: p.baseline()}
 	for name, e := range p.NodeTypes {
 		if e.Ratio > 0 && e.Baseline == l.RelativeTo {
@@ -79,8 +75,8 @@ func (p published) layer() *ratios.Layer {
 }
 
 // baseline is the one of what was judged last.
-func (p published) baseline() string {
-	var last entry
+func (p Published) baseline() string {
+	var last Entry
 	for _, name := range slices.Sorted(maps.Keys(p.NodeTypes)) {
 		if e := p.NodeTypes[name]; last.Baseline == "" || e.Judged.After(last.Judged) {
 			last = e

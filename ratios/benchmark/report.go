@@ -1,7 +1,6 @@
 package benchmark
 
 import (
-	"context"
 	"errors"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
@@ -55,25 +54,4 @@ func (p *Provider) problem() error {
 		sampled = nil
 	}
 	return errors.Join(p.publishedErr, p.settingsErr, sampled)
-}
-
-// Missing says that samples or ratios cannot be stored, for there is no ConfigMap,
-// where nothing else says so; nil otherwise, also where none may be stored at all.
-func (p *Provider) Missing() error { return errors.Join(p.samples.Missing(), p.document.Missing()) }
-
-// accept puts in force what the ConfigMap says.
-func (p *Provider) accept(_ context.Context, now published) document.InForce {
-	p.mu.Lock()
-	p.published, p.publishedErr, p.layer = now, nil, now.layer()
-	p.mu.Unlock()
-	p.tell()
-	return document.InForce{Count: len(now.NodeTypes)}
-}
-
-// reject leaves what was published in force.
-func (p *Provider) reject(_ context.Context, err error) {
-	p.mu.Lock()
-	p.publishedErr = err
-	p.mu.Unlock()
-	p.tell()
 }

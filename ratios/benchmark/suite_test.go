@@ -1,33 +1,60 @@
 package benchmark
 
 import (
+	"context"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func contract(t *testing.T, s *stored) {
+func TestProvider(t *testing.T) {
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	api := client.CoreV1().ConfigMaps("default")
+	const name = "ratios"
+	write := func(data map[string]string) {
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: data}
+		_, err := api.Update(context.Background(), cm, metav1.UpdateOptions{})
+		if apierrors.IsNotFound(err) {
+			_, err = api.Create(context.Background(), cm, metav1.CreateOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func() {
+		if err := api.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			t.Fatal(err)
+		}
+	}
 	ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
-		s.remove(t)
+		remove()
 		return ratiotest.Source{
-			Provider: New(s.config(Config{})),
+			Provider: New(Config{Client: client, Namespace: "default", SettingsName: "settings", StateName: name, SamplesPrefix: "samples-"}),
 			Write: func(l *ratios.Layer) {
-				p := published{NodeTypes: map[string]entry{}}
+				p := Published{NodeTypes: map[string]Entry{}}
 				for name, r := range l.Ratios {
 					if name != "n2d" {
-						p.NodeTypes[name] = entry{State: pace.State{Baseline: "n2d", Ratio: r.CPUPerf}}
+						p.NodeTypes[name] = Entry{State: pace.State{Baseline: "n2d", Ratio: r.CPUPerf}}
 					}
 				}
 				data, err := p.format()
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.write(t, s.state(), data)
+				write(data)
 			},
-			Break:      func() { s.write(t, s.state(), map[string]string{publishedKey: `{"nodeTypes": {"n4": {"ratio": -1}}}`}) },
-			Remove:     func() { s.remove(t) },
+			Break:      func() { write(map[string]string{publishedKey: `{"nodeTypes": {"n4": {"ratio": -1}}}`}) },
+			Remove:     remove,
 			Optional:   true,
 			OnlyRatios: true,
 			RelativeTo: "n2d",

@@ -1,8 +1,11 @@
 package config
 
 import (
-	"go.yaml.in/yaml/v3"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // ends are the ends of a bound as they are written; nil where they are not.
@@ -23,35 +26,41 @@ var (
 	memoryBound = sensible{resource.MustParse("1Mi"), resource.MustParse("1Pi"), "byte", `bytes, such as "64Mi" or "32Gi"`}
 )
 
-func (r *reader) ends(into *ends, of sensible) read {
-	return func(path string, n *yaml.Node) {
-		r.fields(path, n, map[string]read{
-			"min": r.bound(&into.min, 0, of),
-			"max": r.bound(&into.max, 1, of),
-		})
+// read reads both ends of a resource.
+func (e *ends) read(of sensible) func(reader.Value) {
+	return func(v reader.Value) {
+		v.Fields(reader.Known{"min": bound(&e.min, 0, of), "max": bound(&e.max, 1, of)})
 	}
 }
 
 // bound reads an end whose sign is at least leastSign; 0 is open.
-func (r *reader) bound(into **resource.Quantity, leastSign int, of sensible) read {
-	return func(path string, n *yaml.Node) {
-		q, err := parseQuantity(n.Value)
-		fault := func(format string, args ...any) {
-			r.faults.add(path, "line %d: "+format, append([]any{n.Line}, args...)...)
-		}
+func bound(into **resource.Quantity, leastSign int, of sensible) func(reader.Value) {
+	return func(v reader.Value) {
+		text, ok := v.Text()
+		q, err := parseQuantity(text)
 		switch {
-		case n.Kind != yaml.ScalarNode || err != nil:
-			fault("want a quantity such as \"50m\" or \"64Mi\", got %s", describe(n))
+		case !ok || err != nil:
+			v.Fault("want a quantity such as \"50m\" or \"64Mi\", got %s", v)
 		case q.Sign() < leastSign:
-			fault("%s is too small; leave it out for no bound", describe(n))
+			v.Fault("%s is too small; leave it out for no bound", v)
 		case q.Cmp(of.most) > 0:
-			fault("%s is more than %s, which no machine has; want %s, or leave it out for no bound", describe(n), of.most.String(), of.example)
+			v.Fault("%s is more than %s, which no machine has; want %s, or leave it out for no bound", v, of.most.String(), of.example)
 		case of.unit != "" && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) != 0:
-			fault("%s has a fraction of a %s; want %s", describe(n), of.unit, of.example)
+			v.Fault("%s has a fraction of a %s; want %s", v, of.unit, of.example)
 		case q.Sign() > 0 && q.Cmp(of.least) < 0:
-			fault("%s is less than %s; want %s", describe(n), of.least.String(), of.example)
+			v.Fault("%s is less than %s; want %s", v, of.least.String(), of.example)
 		default:
 			*into = &q
 		}
 	}
+}
+
+// parseQuantity is resource.ParseQuantity for what people write. That one takes
+// minutes over 1e99999999.
+func parseQuantity(text string) (resource.Quantity, error) {
+	exponent := strings.IndexAny(text, "eE")
+	if len(text) > 64 || exponent >= 0 && len(text)-exponent > len("e-99") {
+		return resource.Quantity{}, resource.ErrFormatWrong
+	}
+	return resource.ParseQuantity(text)
 }

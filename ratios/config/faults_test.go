@@ -37,7 +37,7 @@ func TestEveryFaultOfARuleIsToldWithItsPathFirst(t *testing.T) {
 		{"keys of annotations are not empty", `podAnnotations: {"": {"": {baselineNodeType: n4}}}`, []string{`podAnnotations[""]: line 10: must not be empty`}},
 		{"classes are not empty", `computeClasses: {"": {baselineNodeType: n4}}`, []string{`computeClasses[""]: line 10: must not be empty`}},
 		{"criteria are not empty", `overrides: [{name: a, baselineNodeType: n4, match: {computeClass: "", podLabel: {"": a, a: ""}, podAnnotation: {"": a, a: }}}]`,
-			[]string{`overrides[0].match.computeClass: line 10: want a text, got ""`, `overrides[0].match.podAnnotation.a: line 10: want a text, got ""`, `overrides[0].match.podAnnotation[""]: line 10: must not be empty`,
+			[]string{`overrides[0].match.computeClass: line 10: want a text, got ""`, `overrides[0].match.podAnnotation.a: line 10: want a text, got nothing`, `overrides[0].match.podAnnotation[""]: line 10: must not be empty`,
 				`overrides[0].match.podLabel[""]: line 10: must not be empty`}},
 		{"label keys and values are such", "podLabels: {a b: {-c: {baselineNodeType: n4}}}", []string{`podLabels["a b"]: line 10: ` + notLabelKey, `podLabels["a b"].-c: line 10: ` + notLabelValue}},
 		{"annotation keys are such", "podAnnotations: {a b: {-c: {baselineNodeType: n4}}}", []string{`podAnnotations["a b"]: line 10: ` + notLabelKey}},

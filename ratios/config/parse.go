@@ -1,19 +1,16 @@
 package config
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-
-	"go.yaml.in/yaml/v3"
-
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // FileName is the name that the document goes by, as a file and as the key of a
 // ConfigMap.
 const FileName = "config.yaml"
+
+// Faults is everything that is wrong with a document, at least one.
+type Faults = reader.Faults
 
 // Parse reads a document such as
 //
@@ -32,19 +29,22 @@ const FileName = "config.yaml"
 // into a layer whose ratios have the given provenance. An end of the bounds that
 // is not set is open. The error is of type Faults.
 func Parse(text []byte, from ratios.Provenance) (*ratios.Layer, error) {
-	n, err := single(text)
-	if err != nil {
-		return nil, Faults{err.Error()}
+	var r reader.Reader
+	content, ok := r.Read(text)
+	switch {
+	case !ok:
+		return nil, r.Faults
+	case content.IsNull():
+		return nil, Faults{"the configuration is empty"}
 	}
-	r := &reader{from: from}
-	d := r.document(n)
-	if r.entries < mostEntries {
-		d.check(&r.faults)
+	d := readDocument(content)
+	if !r.Spent() {
+		d.check(&r.Faults)
 	}
-	if len(r.faults) > 0 {
-		return nil, r.faults
+	if len(r.Faults) > 0 {
+		return nil, r.Faults
 	}
-	return d.layer(), nil
+	return d.layer(from), nil
 }
 
 // Validate is Parse for those who only ask whether a document is right, and how
@@ -55,30 +55,4 @@ func Validate(text []byte) (nodeTypes, rules int, err error) {
 		return 0, 0, err
 	}
 	return len(layer.Ratios), len(layer.Rules), nil
-}
-
-// single returns the content of the one YAML document in the text that is not
-// empty: a --- that nothing follows is no document.
-func single(text []byte) (*yaml.Node, error) {
-	var content *yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		var document yaml.Node
-		switch err := decoder.Decode(&document); {
-		case errors.Is(err, io.EOF) && content == nil:
-			return nil, errors.New("the configuration is empty")
-		case errors.Is(err, io.EOF):
-			return content, nil
-		case err != nil:
-			return nil, fmt.Errorf("read YAML: %w", err)
-		}
-		n := document.Content[0]
-		if isNull(n) && n.Value == "" {
-			continue
-		}
-		if content != nil {
-			return nil, errors.New("the configuration must be one YAML document; there is more after ---")
-		}
-		content = n
-	}
 }

@@ -107,7 +107,7 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 		{"less than a millicore", strings.Replace(published, "50m", "1u", 1), []string{`bounds.cpu.min: line 8: "1u" is less than 1m`}},
 		{"a node type that no label can tell", strings.Replace(published, "n4:", "n 4:", 1), []string{`nodeTypes["n 4"]: line 5: no node can have it: a valid label must`}},
 		{"a node type of no CPU model", strings.Replace(published, "n4:", "n4@:", 1), []string{`nodeTypes["n4@"]: line 5: no node can have it: a node type and a CPU model must be on the sides of "@"`}},
-		{"more than one document", published + "---\nmore: 1\n", []string{"the configuration must be one YAML document"}},
+		{"more than one document", published + "---\nmore: 1\n", []string{"want one YAML document, there is more after ---"}},
 		{"all at once", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
 			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: "x" is not`}},
 	} {

@@ -3,11 +3,11 @@ package config
 import (
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // section is what can be said of all pods, and of the pods of a rule.
@@ -21,47 +21,47 @@ func (s *section) isEmpty() bool {
 	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{})
 }
 
-// section reads the keys of a section.
-func (r *reader) section(into *section) map[string]read {
-	into.ratios = map[string]ratios.Ratio{}
-	return map[string]read{
-		"baselineNodeType": r.text(&into.baseline),
-		"nodeTypes": func(path string, n *yaml.Node) {
-			r.each(path, n, func(path, nodeType string, n *yaml.Node) {
+// keys are those of a section.
+func (s *section) keys() reader.Known {
+	s.ratios = map[string]ratios.Ratio{}
+	return reader.Known{
+		"baselineNodeType": text(&s.baseline),
+		"nodeTypes": func(v reader.Value) {
+			v.Each(func(nodeType string, v reader.Value) {
 				if nodeType == "" {
-					r.faults.add(path, "line %d: a node type needs a name", n.Line)
+					v.Fault("a node type needs a name")
 				} else if problems := nodetype.NameProblems(nodeType); len(problems) > 0 {
-					r.faults.add(path, "line %d: no node can have it: %s", n.Line, strings.Join(problems, ", "))
+					v.Fault("no node can have it: %s", strings.Join(problems, ", "))
 				}
-				into.ratios[nodeType] = r.ratio(path, n)
+				s.ratios[nodeType] = ratio(v)
 			})
 		},
-		"bounds": func(path string, n *yaml.Node) {
-			r.fields(path, n, map[string]read{
-				"cpu":    r.ends(&into.cpu, cpuBound),
-				"memory": r.ends(&into.memory, memoryBound),
-			})
+		"bounds": func(v reader.Value) {
+			v.Fields(reader.Known{"cpu": s.cpu.read(cpuBound), "memory": s.memory.read(memoryBound)})
 		},
 	}
 }
 
-func (r *reader) ratio(path string, n *yaml.Node) ratios.Ratio {
-	ratio := ratios.Ratio{Provenance: r.from}
-	before := len(r.faults)
-	r.fields(path, n, map[string]read{
-		"cpuPerf": r.perf(&ratio.CPUPerf),
-		"memPerf": r.perf(&ratio.MemoryPerf),
-	})
-	if len(r.faults) > before {
-		return ratio
+func ratio(v reader.Value) (r ratios.Ratio) {
+	if !v.Fields(reader.Known{"cpuPerf": perf(&r.CPUPerf), "memPerf": perf(&r.MemoryPerf)}) {
+		return r
 	}
-	if ratio.CPUPerf == 0 {
-		r.faults.add(join(path, "cpuPerf"), "must be set")
+	if r.CPUPerf == 0 {
+		v.KeyFault("cpuPerf", "must be set")
 	}
-	if ratio.MemoryPerf == 0 {
-		r.faults.add(join(path, "memPerf"), "must be set")
+	if r.MemoryPerf == 0 {
+		v.KeyFault("memPerf", "must be set")
 	}
-	return ratio
+	return r
+}
+
+// from gives the ratios of the section their provenance.
+func (s *section) from(p ratios.Provenance) map[string]ratios.Ratio {
+	for nodeType, r := range s.ratios {
+		r.Provenance = p
+		s.ratios[nodeType] = r
+	}
+	return s.ratios
 }
 
 // override is the ends as amounts.

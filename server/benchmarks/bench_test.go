@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
@@ -42,7 +42,7 @@ func BenchmarkIngestSamples(b *testing.B) {
 			nodetype.LabelGCPMachineFamily: "n4", nodetype.LabelOwnCPUModel: "Intel-6-207",
 		}}})
 	}
-	store := &forgetful{Measured: servertest.Measured{Known: &benchmark.View{}}}
+	store := &forgetful{Measured: servertest.Measured{Known: &judge.View{}}}
 	r := servertest.Start(b, servertest.Setup{Cluster: servertest.Frozen(b, nil, all)}).Known(b)
 	client := serve(b, r, store, serving{})
 	message := func(first int) *workloadresizerv1.IngestSamplesRequest {

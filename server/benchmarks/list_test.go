@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -38,7 +38,7 @@ func TestListBenchmarks(t *testing.T) {
 			}
 		}
 	}
-	client := measuring(t, &servertest.Measured{Known: &benchmark.View{Aggregates: all}}, nil)
+	client := measuring(t, &servertest.Measured{Known: &judge.View{Aggregates: all}}, nil)
 	list := func(request *workloadresizerv1.ListBenchmarksRequest) (pages []int, keys []string) {
 		t.Helper()
 		for {
@@ -121,13 +121,13 @@ func TestABenchmarkIsToldWithAllThatIsKnown(t *testing.T) {
 
 func TestListFeeds(t *testing.T) {
 	table := fetch.Feed{Name: "table", Format: feed.CloudCSV, File: "/feeds/table.csv"}
-	view := &benchmark.View{Feeds: []fetch.Status{
+	feeds := []fetch.Status{
 		{Feed: table, LastTry: servertest.Written.Add(time.Hour), LastSuccess: servertest.Written, Err: errors.New("no such file"), Result: feed.Result{
 			Rows: 10, Skipped: 2, Bad: 1, Faults: []feed.Fault{{Line: 7, Field: "Avg Score", Reason: "must be a number"}},
 		}},
 		{Feed: fetch.Feed{Name: "young", Format: feed.PerfKit}},
-	}}
-	client := measuring(t, &servertest.Measured{Known: view}, nil)
+	}
+	client := measuring(t, &servertest.Measured{Read: feeds}, nil)
 	got, err := client.ListFeeds(t.Context(), &workloadresizerv1.ListFeedsRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestListFeeds(t *testing.T) {
 			Name: "table", Format: "cloud-csv", Location: table.Location(), LastTryTime: timestamppb.New(servertest.Written.Add(time.Hour)), LastSuccessTime: timestamppb.New(servertest.Written), Message: "no such file",
 			Rows: 10, Samples: 7, Skipped: 2, Bad: 1, Faults: []*workloadresizerv1.FeedFault{{Line: 7, Field: "Avg Score", Message: "must be a number"}},
 		},
-		{Name: "young", Format: "perfkit", Location: view.Feeds[1].Feed.Location()},
+		{Name: "young", Format: "perfkit", Location: feeds[1].Feed.Location()},
 	}}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)

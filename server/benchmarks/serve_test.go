@@ -21,7 +21,7 @@ type serving struct {
 }
 
 // serve serves what was measured, nothing if that is nil.
-func serve(t testing.TB, p *servertest.Parts, m Provider, of serving) workloadresizerv1.BenchmarkServiceClient {
+func serve(t testing.TB, p *servertest.Parts, m Measured, of serving) workloadresizerv1.BenchmarkServiceClient {
 	t.Helper()
 	if of.viewer == nil {
 		of.viewer = servertest.All
@@ -34,7 +34,7 @@ func serve(t testing.TB, p *servertest.Parts, m Provider, of serving) workloadre
 }
 
 // used is what a server uses; no pointer is no interface.
-func used(m *servertest.Measured) Provider {
+func used(m *servertest.Measured) Measured {
 	if m == nil {
 		return nil
 	}

@@ -8,7 +8,8 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/reconciler"
@@ -16,8 +17,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
-// Provider is what was measured; a benchmark.Provider is.
-type Provider interface {
+// Measured is what was measured. An intake.Intake takes it in, a benchmark.Provider
+// keeps it, and a judge.Judge tells what it comes to.
+type Measured interface {
 	// Add keeps valid samples with node types, and returns what became of each,
 	// also where there is an error.
 	Add(context.Context, []sample.Sample) ([]samples.Outcome, error)
@@ -29,10 +31,12 @@ type Provider interface {
 	// NodeType returns what the machines of an instance type are called by in
 	// ratios; empty if that cannot be told.
 	NodeType(instanceType string) string
+	// Feeds are those that are read, by name.
+	Feeds() []fetch.Status
 	// Ready says what is not known yet, nil if there is a View; it is cheap.
 	Ready() error
 	// View returns what is known now; the error is that of Ready.
-	View() (*benchmark.View, error)
+	View() (*judge.View, error)
 }
 
 // Ratios are what suggestions are about; a RatioService tells of them.
@@ -49,7 +53,7 @@ type Ratios interface {
 // Config is what a Service is made of.
 type Config struct {
 	// Benchmarks are nil if the server does not use that source.
-	Benchmarks Provider
+	Benchmarks Measured
 	Ratios     Ratios
 	// Store makes the table that there would be.
 	Store *ratios.Store
@@ -75,7 +79,7 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 }
 
 // view is what is known now, or the error that nothing is.
-func (s *Service) view() (*benchmark.View, error) {
+func (s *Service) view() (*judge.View, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
@@ -104,13 +108,12 @@ func benchmarksNotReady(err error) error {
 
 // ListFeeds implements the BenchmarkService.
 func (s *Service) ListFeeds(context.Context, *workloadresizerv1.ListFeedsRequest) (*workloadresizerv1.ListFeedsResponse, error) {
-	view, err := s.view()
-	if err != nil {
+	if err := s.ready(); err != nil {
 		return nil, err
 	}
 	response := &workloadresizerv1.ListFeedsResponse{}
-	for i := range view.Feeds {
-		response.Feeds = append(response.Feeds, feedMessage(&view.Feeds[i]))
+	for _, f := range s.config.Benchmarks.Feeds() {
+		response.Feeds = append(response.Feeds, feedMessage(&f))
 	}
 	return response, nil
 }

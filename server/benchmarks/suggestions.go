@@ -8,8 +8,8 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
@@ -66,7 +66,7 @@ func (s *Service) accepted(m *workloadresizerv1.Suggestion) (*ratios.Table, erro
 
 // suggester makes suggestions of what is known at one moment.
 type suggester struct {
-	view   *benchmark.View
+	view   *judge.View
 	table  *ratios.Table
 	ratios Ratios
 }

@@ -12,16 +12,16 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // published is what benchmarks of three node types come to against n2d.
-func published() *benchmark.View {
-	v := &benchmark.View{Settings: servertest.DefaultSettings(), Baseline: "n2d", Time: servertest.Written}
+func published() *judge.View {
+	v := &judge.View{Settings: servertest.DefaultSettings(), Baseline: "n2d", Time: servertest.Written}
 	v.Estimates = []estimate.Estimate{
 		{NodeType: "c3", Baseline: "n2d", Holds: []estimate.Hold{{Code: estimate.TooFewBenchmarks, Message: "0 benchmarks, 2 are needed"}}, Samples: 1, Machines: 1},
 		{
@@ -46,7 +46,7 @@ func halved() *ratios.Layer {
 func TestListSuggestions(t *testing.T) {
 	v := published()
 	moving := pace.State{Baseline: "n2d", Ratio: 1.02, Judged: servertest.Written, Confirmed: 2, Direction: 1, Moving: true, Changed: servertest.Written.Add(-time.Hour)}
-	v.Progress = map[string]benchmark.Progress{"n4": {State: moving, Target: 22207.0 / 20482, Next: servertest.Written.Add(time.Hour)}}
+	v.Progress = map[string]judge.Progress{"n4": {State: moving, Target: 22207.0 / 20482, Next: servertest.Written.Add(time.Hour)}}
 	p := servertest.StartShop(t, servertest.Setup{Ratios: ratios.Update{Layer: halved()}})
 	r := serve(t, p, &servertest.Measured{Known: v}, serving{})
 	got, err := r.ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{})
@@ -108,7 +108,7 @@ func TestWhatItWouldMeanToAcceptASuggestion(t *testing.T) {
 }
 
 func TestWhyThereIsNoSuggestion(t *testing.T) {
-	unread, unbased := &servertest.Measured{Unread: errors.New("samples-3 is not read")}, &servertest.Measured{Known: &benchmark.View{}}
+	unread, unbased := &servertest.Measured{Unread: errors.New("samples-3 is not read")}, &servertest.Measured{Known: &judge.View{}}
 	for _, tc := range []struct {
 		name            string
 		of              servertest.Setup

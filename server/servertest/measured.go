@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
@@ -24,7 +25,9 @@ type Measured struct {
 	// Kept are the samples by node type and id.
 	Kept map[string]sample.Sample
 	// Known is the View that there is.
-	Known *benchmark.View
+	Known *judge.View
+	// Read are the feeds.
+	Read []fetch.Status
 	// Err is why nothing can be kept, Unread why nothing is known.
 	Err, Unread error
 	// Views counts those that were asked for.
@@ -39,17 +42,17 @@ func DefaultSettings() *settings.Settings {
 
 // NewMeasured has measured nothing yet.
 func NewMeasured() *Measured {
-	return &Measured{Kept: map[string]sample.Sample{}, Known: &benchmark.View{Settings: DefaultSettings(), Baseline: "n2d"}}
+	return &Measured{Kept: map[string]sample.Sample{}, Known: &judge.View{Settings: DefaultSettings(), Baseline: "n2d"}}
 }
 
-// Add implements benchmarks.Provider.
+// Add implements benchmarks.Measured.
 func (m *Measured) Add(_ context.Context, add []sample.Sample) ([]samples.Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return keep(m.Kept, add, m.Err)
 }
 
-// Preview implements benchmarks.Provider.
+// Preview implements benchmarks.Measured.
 func (m *Measured) Preview(add []sample.Sample) ([]samples.Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,17 +80,20 @@ func keep(kept map[string]sample.Sample, add []sample.Sample, err error) ([]samp
 	return outcomes, err
 }
 
-// Missing implements benchmarks.Provider.
+// Missing implements benchmarks.Measured.
 func (m *Measured) Missing() error { return nil }
 
-// NodeType implements benchmarks.Provider for a cloud that has only families.
+// NodeType implements benchmarks.Measured for a cloud that has only families.
 func (m *Measured) NodeType(instanceType string) string { return nodetype.Family(instanceType) }
 
-// Ready implements benchmarks.Provider.
+// Feeds implements benchmarks.Measured.
+func (m *Measured) Feeds() []fetch.Status { return m.Read }
+
+// Ready implements benchmarks.Measured.
 func (m *Measured) Ready() error { return m.Unread }
 
-// View implements benchmarks.Provider.
-func (m *Measured) View() (*benchmark.View, error) {
+// View implements benchmarks.Measured.
+func (m *Measured) View() (*judge.View, error) {
 	m.Views.Add(1)
 	return m.Known, m.Unread
 }

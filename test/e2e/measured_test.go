@@ -18,6 +18,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/intake"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/configmap"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
@@ -41,10 +43,11 @@ data:
 // the test's hands: ninety days are too long to wait for.
 type measuredCluster struct {
 	*cluster
-	clock    *clocktesting.FakeClock
-	provider *benchmark.Provider
-	store    *ratios.Store
-	lab      *website
+	clock  *clocktesting.FakeClock
+	intake *intake.Intake
+	judge  *judge.Judge
+	store  *ratios.Store
+	lab    *website
 }
 
 // TestPodsFollowMeasurements lets n4 nodes become faster by a little, by much, and
@@ -129,12 +132,13 @@ func (c *cluster) measured(t *testing.T) *measuredCluster {
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
 	m := &measuredCluster{cluster: c, clock: clocktesting.NewFakeClock(time.Now().Truncate(time.Hour))}
-	m.provider = benchmark.New(benchmark.Config{
+	provider := benchmark.New(benchmark.Config{
 		Client: client, Namespace: deploy.Namespace, Clock: m.clock,
 		SettingsName: "workload-resizer-benchmarks", StateName: "workload-resizer-benchmark-ratios", SamplesPrefix: "workload-resizer-samples-",
 	})
-	m.store = ratios.NewStore(m.provider, configmap.New(client, deploy.Namespace, "workload-resizer-config", nil))
-	m.provider.Follow(m.store)
+	m.store = ratios.NewStore(provider, configmap.New(client, deploy.Namespace, "workload-resizer-config", nil))
+	m.intake = intake.New(intake.Config{Provider: provider, Ratios: m.store, Client: client, Namespace: deploy.Namespace, Clock: m.clock})
+	m.judge = judge.New(judge.Config{Provider: provider, Ratios: m.store, Clock: m.clock})
 	holds := hold.New(client, deploy.Namespace, "workload-resizer-holds")
 	l, err := reconciler.New(reconciler.Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(config), Writer: client, Asker: client,
@@ -145,8 +149,9 @@ func (c *cluster) measured(t *testing.T) *measuredCluster {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 3)
-	for _, part := range []func(context.Context) error{m.store.Run, holds.Run, l.Run} {
+	done := make(chan error, 4)
+	// The judge does not run by itself: the test says when windows are judged.
+	for _, part := range []func(context.Context) error{m.store.Run, m.intake.Run, holds.Run, l.Run} {
 		go func() { done <- part(ctx) }()
 	}
 	t.Cleanup(func() {
@@ -157,7 +162,7 @@ func (c *cluster) measured(t *testing.T) *measuredCluster {
 			}
 		}
 	})
-	localcluster.Eventually(t, "measurements to be known", func() error { _, err := m.provider.View(); return err })
+	localcluster.Eventually(t, "measurements to be known", func() error { _, err := m.judge.View(); return err })
 	return m
 }
 
@@ -186,15 +191,15 @@ func (m *measuredCluster) awaitFeed(t *testing.T, what string, done func(fetch.S
 	t.Helper()
 	minutes := 0
 	localcluster.Eventually(t, "the feed to have "+what, func() error {
-		view, err := m.provider.View()
-		if err != nil || len(view.Feeds) == 1 && done(view.Feeds[0]) {
-			return err
+		feeds := m.intake.Feeds()
+		if len(feeds) == 1 && done(feeds[0]) {
+			return nil
 		}
 		if minutes < 28 {
 			m.clock.Step(2 * time.Minute)
 			minutes += 2
 		}
-		return fmt.Errorf("feeds are %+v", view.Feeds)
+		return fmt.Errorf("feeds are %+v", feeds)
 	})
 }
 
@@ -212,7 +217,7 @@ func (m *measuredCluster) windows(t *testing.T, n int) {
 	t.Helper()
 	for range n {
 		m.clock.SetTime(m.clock.Now().Truncate(time.Hour).Add(time.Hour))
-		if err := m.provider.Judge(t.Context()); err != nil {
+		if err := m.judge.Judge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

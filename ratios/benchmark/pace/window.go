@@ -19,6 +19,13 @@ func (s Settings) windowEnd(now time.Time) time.Time {
 	return epoch.Add(since - over)
 }
 
+// Due tells whether the window that ended last before now is still to be judged,
+// where the one that ended at the other time was judged last; zero if none was.
+func (s Settings) Due(judged, now time.Time) bool {
+	_, due := s.elapsed(judged, s.windowEnd(now))
+	return due
+}
+
 // elapsed is the time that a step at the end of a window is for, and whether that
 // is to be judged after the one judged last. The last one may be far ahead if a
 // clock was wrong: that must not stop everything until then.

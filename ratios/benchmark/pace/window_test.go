@@ -62,6 +62,9 @@ func TestWhenAWindowIsJudged(t *testing.T) {
 			if tc.want == 1 && got != s {
 				t.Errorf("became %+v", got)
 			}
+			if due := tc.settings.Due(tc.judged, start.Add(tc.after)); due != (tc.want != 1) {
+				t.Errorf("due: %v", due)
+			}
 			if again := Next(got, good(2), start.Add(tc.after), tc.settings); again != got {
 				t.Errorf("judged twice: %+v", again)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // maxFeeds is how many feeds there can be.
@@ -31,33 +32,31 @@ var feedKeys = []key[fetch.Feed]{
 	{"vcpus", "how many vCPUs machines have whose rows do not say it, e.g. `m7i.large: 2`", "by instance type, 1 to 4096", "", readVCPUs},
 }
 
-func readFeeds(r *reader, path string, value any, into *Settings) {
+func readFeeds(v reader.Value, into *Settings) {
 	seen := map[string]bool{}
-	r.items(path, value, func(path string, item any) {
+	v.Items(func(v reader.Value) {
 		f := fetch.Feed{Interval: fetch.DefaultInterval}
-		before := len(r.faults)
-		readKeys(r, path, item, feedKeys, &f)
-		if len(r.faults) == before {
-			checkFeed(r, path, &f)
+		if readKeys(v, feedKeys, &f) {
+			checkFeed(v, &f)
 		}
 		if seen[f.Name] && f.Name != "" {
-			r.add(path+".name", "%q is the name of another feed", f.Name)
+			v.KeyFault("name", "%q is the name of another feed", f.Name)
 		}
 		seen[f.Name] = true
 		into.Feeds = append(into.Feeds, f)
 	})
 	if len(into.Feeds) > maxFeeds {
-		r.add(path, "want at most %d feeds, got %d", maxFeeds, len(into.Feeds))
+		v.Fault("want at most %d feeds, got %d", maxFeeds, len(into.Feeds))
 	}
 }
 
 // checkFeed adds what is missing, or does not fit together.
-func checkFeed(r *reader, path string, f *fetch.Feed) {
+func checkFeed(v reader.Value, f *fetch.Feed) {
 	if f.Name == "" {
-		r.add(path+".name", "must be set")
+		v.KeyFault("name", "must be set")
 	}
 	if f.Format == "" {
-		r.add(path+".format", "must be set")
+		v.KeyFault("format", "must be set")
 	}
 	inConfigMap := f.ConfigMap != "" || f.Key != ""
 	places := 0
@@ -67,34 +66,32 @@ func checkFeed(r *reader, path string, f *fetch.Feed) {
 		}
 	}
 	if places != 1 {
-		r.add(path, "want exactly one of file, url and configMap, got %d", places)
+		v.Fault("want exactly one of file, url and configMap, got %d", places)
 	}
 	if inConfigMap && (f.ConfigMap == "" || f.Key == "") {
-		r.add(path+".configMap", "name and key must be set")
+		v.KeyFault("configMap", "name and key must be set")
 	}
 	if f.Format == feed.CloudCSV && f.Benchmark == "" {
-		r.add(path+".benchmark", "must be set: a cloud-csv does not say what was run")
+		v.KeyFault("benchmark", "must be set: a cloud-csv does not say what was run")
 	}
 }
 
-func readURL(r *reader, path string, value any, into *fetch.Feed) {
+func readURL(v reader.Value, into *fetch.Feed) {
 	// A bad one may have a password all the same, so it is not told.
-	v, _ := value.(string)
-	u, err := url.Parse(v)
+	text, _ := v.Text()
+	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" {
-		r.add(path, "want an http or https URL with a host and without #")
+		v.Fault("want an http or https URL with a host and without #")
 		return
 	}
-	into.URL = v
+	into.URL = text
 }
 
-func readVCPUs(r *reader, path string, value any, into *fetch.Feed) {
+func readVCPUs(v reader.Value, into *fetch.Feed) {
 	into.VCPUs = map[string]int{}
-	r.each(path, value, func(path, instanceType string, value any) {
-		vcpus, ok := asWhole(value, 1, 4096)
-		if !ok {
-			r.add(path, "want a whole number from 1 to 4096, got %s", describe(value))
-		}
+	v.Each(func(instanceType string, v reader.Value) {
+		var vcpus int
+		readNumber(v, 1, 4096, &vcpus)
 		into.VCPUs[instanceType] = vcpus
 	})
 }

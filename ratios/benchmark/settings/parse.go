@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // Parse reads YAML such as
@@ -18,40 +18,39 @@ import (
 //	feeds:
 //	- { name: coremark, format: cloud-csv, url: "https://example.com/coremark.csv", benchmark: coremark }
 //
-// Of an empty text it makes the Defaults. The error is a document.Faults with
-// everything that is wrong, each with its path, or says why it is no YAML.
+// Of an empty text it makes the Defaults. The error is a reader.Faults with
+// everything that is wrong.
 func Parse(text string) (Settings, error) {
-	var content any
-	if err := document.Decode(text, &content); err != nil {
-		return Settings{}, err
-	}
 	s := Defaults()
-	var r reader
-	readKeys(&r, "", content, keys, &s)
-	s.check(&r)
+	var r reader.Reader
+	content, ok := r.Read([]byte(text))
+	if ok {
+		readKeys(content, keys, &s)
+		s.check(&r.Faults)
+	}
 	// What still counts is kept.
 	s.Limits.MaxAge = max(s.Limits.MaxAge, s.Estimate.MaxAge)
-	if len(r.faults) > 0 {
-		return Settings{}, r.faults
+	if len(r.Faults) > 0 {
+		return Settings{}, r.Faults
 	}
 	return s, nil
 }
 
 // check adds what does not fit together.
-func (s *Settings) check(r *reader) {
+func (s *Settings) check(f *reader.Faults) {
 	confirming := s.Pace.Window * time.Duration(s.Pace.Windows)
 	if s.Estimate.MaxAge < confirming {
-		r.add("aggregation.maxAge", "%s is less than the %s that changes.windows take: no change could be confirmed",
+		f.Add("aggregation.maxAge", "%s is less than the %s that changes.windows take: no change could be confirmed",
 			durationText(s.Estimate.MaxAge), durationText(confirming))
 	}
-	for i, f := range s.Feeds {
+	for i, feed := range s.Feeds {
 		// Rows without a time of their own are as of when they were read last.
-		if least := 2 * max(fetch.Freshness, f.Interval); s.Estimate.MaxAge < least {
-			r.add("aggregation.maxAge", "%s is less than %s: what feeds[%d] says could stop to count before it is read anew",
+		if least := 2 * max(fetch.Freshness, feed.Interval); s.Estimate.MaxAge < least {
+			f.Add("aggregation.maxAge", "%s is less than %s: what feeds[%d] says could stop to count before it is read anew",
 				durationText(s.Estimate.MaxAge), durationText(least), i)
 		}
 	}
 	if _, all := s.Estimate.Weights["*"]; all && slices.Max(slices.Collect(maps.Values(s.Estimate.Weights))) == 0 {
-		r.add("weights", "none is above 0: no benchmark would count")
+		f.Add("weights", "none is above 0: no benchmark would count")
 	}
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,13 +11,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
+
+// line is what is told of where a fault is, besides its path.
+var line = regexp.MustCompile(`line \d+: `)
 
 // everything says all that can be said, nothing as it is by default.
 const everything = `
@@ -116,7 +120,7 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 	}{
 		"no YAML":                  {"a: [", []string{"read YAML: "}},
 		"a second document":        {"mode: apply\n---\nmode: apply", []string{"want one YAML document"}},
-		"a key twice":              {"mode: apply\nmode: apply", []string{"read YAML: "}},
+		"a key twice":              {"mode: apply\nmode: apply", []string{"mode: set twice"}},
 		"no mapping":               {"- a", []string{"want a mapping, got a list"}},
 		"unknown keys":             {"modes: apply\nchanges: {band: 1}\nfeeds: [{names: a}]", []string{"changes.band: unknown key", "feeds[0].names: unknown key", "modes: unknown key"}},
 		"a section's key outside":  {"minSamples: 1\naggregation.minSamples: 2", []string{`["aggregation.minSamples"]: unknown key`, "minSamples: unknown key"}},
@@ -129,7 +133,7 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 			`aggregation.confidence: want a number from 0.5 to 0.999, got "1"`, `aggregation.maxSpread: want a number from 1 to 100, got "0.9"`, `aggregation.minSamples: want a whole number from 1 to 1000, got "0"`,
 			"changes.deadBand: ", "changes.max: ", "changes.maxStepPerHour: ", "changes.min: "}},
 		"what is no number":      {"aggregation: {minSamples: 2.5, minMachines: three, maxSpread: [1], maxModelSpread: }", []string{"aggregation.maxModelSpread: want a number from 1 to 100, got nothing", "aggregation.maxSpread: want a number from 1 to 100, got a list", `aggregation.minMachines: want a whole number from 1 to 1000, got "three"`, `aggregation.minSamples: want a whole number from 1 to 1000, got "2.5"`}},
-		"numbers that are none":  {"changes: {min: .nan}", []string{"read YAML: "}},
+		"numbers that are none":  {"changes: {min: .nan}", []string{`changes.min: want a number from 0.01 to 1, got ".nan"`}},
 		"durations":              {"aggregation: {maxAge: 90d}\nchanges: {window: 60}", []string{`aggregation.maxAge: want a duration from 1h to 87600h, such as "90m" or "36h", got "90d"`, `changes.window: want a duration from 1s to 24h`}},
 		"durations out of range": {"aggregation: {maxAge: 59m}\nchanges: {window: 25h}", []string{"aggregation.maxAge: want", "changes.window: want"}},
 		"an age too short":       {"aggregation: {maxAge: 3h}\nchanges: {window: 2h, windows: 2}", []string{"aggregation.maxAge: 3h is less than the 4h that changes.windows take"}},
@@ -159,10 +163,10 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 				t.Fatalf("accepted as %+v", s)
 			}
 			got := []string{err.Error()}
-			if faults, ok := errors.AsType[document.Faults](err); ok {
+			if faults, ok := errors.AsType[reader.Faults](err); ok {
 				got = got[:0]
 				for _, fault := range faults {
-					got = append(got, fault.Error())
+					got = append(got, line.ReplaceAllString(fault, ""))
 				}
 			}
 			slices.Sort(got)
@@ -179,10 +183,28 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 	}
 }
 
+func TestAFaultIsToldWithItsLine(t *testing.T) {
+	_, err := Parse("mode: apply\nchanges:\n  deadBand: 1\nfeeds:\n- name: a\n  file: /a\n")
+	if want := `changes.deadBand: line 3: want a number from 0 to 0.5, got "1"; feeds[0].format: must be set`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestFeedsCanShareWhatTheySay(t *testing.T) {
+	s, err := Parse(`
+feeds:
+- &ours { name: a, format: samples, interval: 2h, configMap: {name: a, key: b} }
+- { <<: *ours, name: b }
+`)
+	if err != nil || len(s.Feeds) != 2 || s.Feeds[1].Name != "b" || s.Feeds[1].Interval != 2*time.Hour || s.Feeds[1].ConfigMap != "a" {
+		t.Errorf("%+v, %v", s.Feeds, err)
+	}
+}
+
 func TestABadURLIsNotTold(t *testing.T) {
 	for _, url := range []string{"ftp://ann:secret@example.com", "https://ann:secret@", "http://ann:secret@example.com:port/", "http://ann:secret@a#b", "secret"} {
 		_, err := Parse("feeds: [{name: a, format: samples, url: '" + url + "'}]")
-		if err == nil || !strings.HasPrefix(err.Error(), "feeds[0].url: want an http or https URL") || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.HasPrefix(err.Error(), "feeds[0].url: line 1: want an http or https URL") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

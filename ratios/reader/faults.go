@@ -1,12 +1,12 @@
-package config
+package reader
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Faults is everything that is wrong with a document, at least one. Each says
-// the path first, then the line if it is known, then what is wrong there:
+// Faults is everything that is wrong with a document. Each says the path first, then
+// the line if it is known, then what is wrong there:
 //
 //	overrides[2].bounds.cpu: min 2 > max 1
 //	nodeTypes.n4.cpuPerf: line 4: want a finite number above 0, got "-1"
@@ -17,7 +17,8 @@ type Faults []string
 // Error lists the faults, separated by semicolons.
 func (f Faults) Error() string { return strings.Join(f, "; ") }
 
-func (f *Faults) add(path, format string, args ...any) {
+// Add adds what is wrong at a path.
+func (f *Faults) Add(path, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if path != "" {
 		text = path + ": " + text
@@ -25,10 +26,10 @@ func (f *Faults) add(path, format string, args ...any) {
 	*f = append(*f, text)
 }
 
-// join appends a key to the path of its mapping.
-func join(path, key string) string {
+// Join appends a key to the path of its mapping, so that it cannot be taken for two.
+func Join(path, key string) string {
 	switch {
-	case key == "" || strings.IndexFunc(key, special) >= 0:
+	case key == "" || strings.ContainsFunc(key, special):
 		return fmt.Sprintf("%s[%q]", path, key)
 	case path == "":
 		return key

@@ -1,6 +1,7 @@
-package benchmark
+package judge
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -10,12 +11,13 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 const applied = "nodeTypes: {n4: {mode: apply}, c3: {mode: apply}}"
 
-func TestProvider(t *testing.T) {
+func TestJudge(t *testing.T) {
 	config := localcluster.ForTest(t, "").Config()
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
@@ -24,7 +26,7 @@ func TestProvider(t *testing.T) {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"it keeps the contract of providers", contract},
+		{"every window is judged once it has ended", byItself},
 		{"what is only observed is not published", observed},
 		{"a ratio moves calmly to what is measured, follows, and goes back when it ages out", calm},
 		{"a restart forgets nothing", restarted},
@@ -44,12 +46,35 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-func observed(t *testing.T, s *stored) {
-	s.set(t, "mode: observe")
-	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+// byItself runs the judge, which all others only ask to judge, so that it does so when
+// they say.
+func byItself(t *testing.T, s *stored) {
+	s.set(t, applied)
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.judge.Run(ctx) }()
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
-	v, err := r.View()
+	localcluster.Eventually(t, "the measured ratio", func() error {
+		if got := r.ratio("n4"); !near(got, 1.08) {
+			r.clock.Step(time.Minute)
+			return fmt.Errorf("n4 has %v", got)
+		}
+		return nil
+	})
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func observed(t *testing.T, s *stored) {
+	s.set(t, "mode: observe")
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	v, err := r.judge.View()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +90,7 @@ func observed(t *testing.T, s *stored) {
 
 func calm(t *testing.T, s *stored) {
 	s.set(t, applied)
-	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
 	r.measure(t, "c3", 1.2)
@@ -86,7 +111,7 @@ func calm(t *testing.T, s *stored) {
 		t.Fatalf("n4 has %v, c3 %v", r.ratio("n4"), r.ratio("c3"))
 	}
 	entry, _ := r.store.Table().Lookup("n4")
-	if p := entry.Ratio.Provenance; p.Source != Source || p.Reason == "" || entry.Ratio.MemoryPerf != 1.5 {
+	if p := entry.Ratio.Provenance; p.Source != benchmark.Source || p.Reason == "" || entry.Ratio.MemoryPerf != 1.5 {
 		t.Errorf("got %+v", entry.Ratio)
 	}
 
@@ -119,7 +144,7 @@ func calm(t *testing.T, s *stored) {
 	r.clock.Step(91 * 24 * time.Hour)
 	r.hours(t, 6)
 	entry, _ = r.store.Table().Lookup("n4")
-	if entry.Ratio.Provenance.Source == Source || entry.Ratio.CPUPerf != 1.25 {
+	if entry.Ratio.Provenance.Source == benchmark.Source || entry.Ratio.CPUPerf != 1.25 {
 		t.Errorf("n4 has %+v", entry.Ratio)
 	}
 	if r.store.Table().Knows("c3") {
@@ -130,17 +155,17 @@ func calm(t *testing.T, s *stored) {
 func restarted(t *testing.T, s *stored) {
 	s.set(t, applied)
 	clock := clocktesting.NewFakeClock(began)
-	r := s.run(t, clock, Config{})
+	r := s.run(t, clock, benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
 	r.hours(t, 6)
 	before := r.ratio("n4")
 	r.stop()
-	r = s.run(t, clock, Config{})
+	r = s.run(t, clock, benchmark.Config{})
 	if got := r.ratio("n4"); got != before || got == 1.25 {
 		t.Errorf("n4 has %v, had %v", got, before)
 	}
-	v, err := r.View()
+	v, err := r.judge.View()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,12 +181,13 @@ func restarted(t *testing.T, s *stored) {
 func led(t *testing.T, s *stored) {
 	s.set(t, applied)
 	clock := clocktesting.NewFakeClock(began)
-	leader := s.run(t, clock, Config{})
-	other := s.run(t, clock, Config{Leads: func() bool { return false }})
+	leader := s.run(t, clock, benchmark.Config{})
+	other := s.run(t, clock, benchmark.Config{})
+	other.judge.config.Leads = func() bool { return false }
 	other.measure(t, "n2d", 1)
 	other.measure(t, "n4", 1.08)
 	localcluster.Eventually(t, "the samples at the leader", func() error {
-		v, err := leader.View()
+		v, err := leader.judge.View()
 		if err != nil {
 			return err
 		}
@@ -170,6 +196,10 @@ func led(t *testing.T, s *stored) {
 		}
 		return nil
 	})
+	other.hours(t, 3)
+	if got := leader.ratio("n4"); got != 1.25 {
+		t.Errorf("who does not lead moves n4 to %v", got)
+	}
 	leader.hours(t, 6)
 	localcluster.Eventually(t, "the ratio at the other", func() error {
 		if got := other.ratio("n4"); got != leader.ratio("n4") || !near(got, 1.08) {
@@ -181,7 +211,7 @@ func led(t *testing.T, s *stored) {
 
 func dry(t *testing.T, s *stored) {
 	s.set(t, applied)
-	r := s.run(t, clocktesting.NewFakeClock(began), Config{ReadOnly: true})
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{ReadOnly: true})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
 	r.hours(t, 6)
@@ -197,7 +227,7 @@ func dry(t *testing.T, s *stored) {
 
 func badSettings(t *testing.T, s *stored) {
 	s.set(t, applied)
-	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
 	r.hours(t, 6)
@@ -213,7 +243,7 @@ func badSettings(t *testing.T, s *stored) {
 		t.Errorf("n4 has %v, had %v", got, before)
 	}
 	r.stop()
-	r = s.start(t, r.clock, Config{})
+	r = s.start(t, r.clock, benchmark.Config{})
 	if got := r.ratio("n4"); got != before {
 		t.Errorf("after a restart n4 has %v, had %v", got, before)
 	}
@@ -223,7 +253,7 @@ func badSettings(t *testing.T, s *stored) {
 
 func unreadable(t *testing.T, s *stored) {
 	s.set(t, applied)
-	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
 	r.hours(t, 6)
@@ -243,7 +273,7 @@ func unreadable(t *testing.T, s *stored) {
 		return nil
 	})
 	r.clock.Step(91 * 24 * time.Hour)
-	if err := r.Judge(t.Context()); err == nil {
+	if err := r.judge.Judge(t.Context()); err == nil {
 		t.Error("judged without samples")
 	}
 	if got := r.ratio("n4"); got != before {
@@ -253,7 +283,7 @@ func unreadable(t *testing.T, s *stored) {
 
 func rebased(t *testing.T, s *stored) {
 	s.set(t, applied)
-	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
 	r.measure(t, "c3", 1.2)

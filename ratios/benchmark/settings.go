@@ -12,6 +12,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 )
 
+// Settings are those in force, nil until they were read; the error is why they are
+// not what their ConfigMap says.
+func (p *Provider) Settings() (*settings.Settings, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.settings, p.settingsErr
+}
+
+// WatchSettings returns a channel that receives after every change of the settings in
+// force; changes that come faster than they are received are one.
+func (p *Provider) WatchSettings() <-chan struct{} { return p.configured.Watch() }
+
 // followSettings follows the ConfigMap of the settings. Without one the defaults
 // hold; what cannot be read leaves the last good settings in force.
 func (p *Provider) followSettings(ctx context.Context) error {
@@ -40,8 +52,7 @@ func (p *Provider) configure(ctx context.Context, s settings.Settings) {
 	p.settings, p.settingsErr = &s, nil
 	p.mu.Unlock()
 	p.samples.SetLimits(s.Limits)
-	p.feeds.Set(s.Feeds)
-	p.wake()
+	p.configured.Notify()
 	klog.FromContext(ctx).V(1).Info("New settings of benchmarks", "mode", s.Default, "feeds", len(s.Feeds))
 	p.tell()
 }
@@ -51,11 +62,4 @@ func (p *Provider) configureNot(err error) {
 	p.settingsErr = err
 	p.mu.Unlock()
 	p.tell()
-}
-
-// inForce returns the settings; nil until they were read.
-func (p *Provider) inForce() *settings.Settings {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.settings
 }

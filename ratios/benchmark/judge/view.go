@@ -1,4 +1,4 @@
-package benchmark
+package judge
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 )
@@ -28,7 +27,6 @@ type View struct {
 	// Progress is that of node types which follow their estimates, and of those on
 	// their way back.
 	Progress map[string]Progress
-	Feeds    []fetch.Status
 }
 
 // Progress is how the ratio of a node type follows its estimate.
@@ -64,30 +62,31 @@ type views struct {
 }
 
 // View returns what is known now. The error is that of Ready.
-func (p *Provider) View() (*View, error) {
-	set, err := p.ready()
+func (j *Judge) View() (*View, error) {
+	set, err := j.ready()
 	if err != nil {
 		return nil, err
 	}
-	v := *p.estimated(set)
-	v.Progress = p.progress(&v)
-	v.Feeds = p.feeds.Statuses()
+	v := *j.estimated(set)
+	v.Progress = j.progress(&v)
 	return &v, nil
 }
 
 // Ready says what is not known yet, nil if there is a View. It costs next to
 // nothing, other than a view.
-func (p *Provider) Ready() error {
-	_, err := p.ready()
+func (j *Judge) Ready() error {
+	_, err := j.ready()
 	return err
 }
 
-func (p *Provider) ready() (*settings.Settings, error) {
-	set := p.inForce()
+var errSettingsUnread = errors.New("the settings of benchmarks are not read yet")
+
+func (j *Judge) ready() (*settings.Settings, error) {
+	set, err := j.config.Provider.Settings()
 	if set == nil {
-		return nil, cmp.Or(p.settingsProblem(), errSettingsUnread)
+		return nil, cmp.Or(err, errSettingsUnread)
 	}
-	if err := p.samples.Err(); errors.Is(err, document.ErrUnread) {
+	if err := j.config.Provider.Samples().Err(); errors.Is(err, document.ErrUnread) {
 		return nil, err
 	}
 	return set, nil
@@ -95,13 +94,13 @@ func (p *Provider) ready() (*settings.Settings, error) {
 
 // estimated returns the part of a view that takes long to make. Callers at a time
 // wait for one of them.
-func (p *Provider) estimated(set *settings.Settings) *View {
-	p.view.mu.Lock()
-	defer p.view.mu.Unlock()
-	now := p.config.Clock.Now()
-	all, revision := p.samples.All()
-	baseline := p.baseline()
-	if v := p.view.last; v != nil && v.Settings == set && p.view.revision == revision && v.Baseline == baseline {
+func (j *Judge) estimated(set *settings.Settings) *View {
+	j.view.mu.Lock()
+	defer j.view.mu.Unlock()
+	now := j.config.Clock.Now()
+	all, revision := j.config.Provider.Samples().All()
+	baseline := j.baseline()
+	if v := j.view.last; v != nil && v.Settings == set && j.view.revision == revision && v.Baseline == baseline {
 		// One of a clock that was ahead is not fresh until then.
 		if age := now.Sub(v.Time); age >= 0 && age < freshFor {
 			return v
@@ -112,40 +111,26 @@ func (p *Provider) estimated(set *settings.Settings) *View {
 	if baseline != "" {
 		v.Estimates = estimate.Estimates(v.Aggregates, baseline, set.Estimate)
 	}
-	p.view.last, p.view.revision = v, revision
+	j.view.last, j.view.revision = v, revision
 	return v
 }
 
 // baseline is the node type that requests are written for; empty while nobody
 // knows.
-func (p *Provider) baseline() string {
-	if p.others == nil {
-		return ""
-	}
-	table := p.others.Table()
+func (j *Judge) baseline() string {
+	table := j.config.Ratios.Table()
 	if table == nil {
 		return ""
 	}
 	return table.Baseline
 }
 
-func (p *Provider) progress(v *View) map[string]Progress {
-	p.mu.Lock()
-	now := p.published.NodeTypes
-	p.mu.Unlock()
-	next := v.Settings.Pace.NextWindow(p.config.Clock.Now())
+func (j *Judge) progress(v *View) map[string]Progress {
+	now := j.config.Provider.Published().NodeTypes
+	next := v.Settings.Pace.NextWindow(j.config.Clock.Now())
 	all := make(map[string]Progress, len(now))
 	for name, e := range now {
-		all[name] = Progress{e.State, e.Target(p.input(name, v), v.Settings.Pace), next}
+		all[name] = Progress{e.State, e.Target(j.input(name, v), v.Settings.Pace), next}
 	}
 	return all
-}
-
-var errSettingsUnread = errors.New("the settings of benchmarks are not read yet")
-
-// settingsProblem is why the settings in force are not what their ConfigMap says.
-func (p *Provider) settingsProblem() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.settingsErr
 }

@@ -1,4 +1,4 @@
-package benchmark
+package judge
 
 import (
 	"fmt"
@@ -6,14 +6,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 )
-
-func TestRatiosHaveFourDigits(t *testing.T) {
-	for ratio, want := range map[float64]float64{29817.0 / 20482: 1.456, 22207.0 / 20482: 1.084, 0.98765: 0.9877, 1.25: 1.25, 12.3456: 12.35} {
-		if got := Significant(ratio); got != want {
-			t.Errorf("%v is rounded to %v, want %v", ratio, got, want)
-		}
-	}
-}
 
 func TestWhatARatioIsMadeOfIsToldInOneShortLine(t *testing.T) {
 	e := &estimate.Estimate{Ratio: 1.084, Low: 1.07, High: 1.1, Machines: 1, Parts: []estimate.Part{{Benchmark: "shown only", Ratio: 9}}}

@@ -1,28 +1,30 @@
-package benchmark
+package judge
 
 import (
 	"testing"
 	"time"
 
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 )
 
 // looked has somebody look at the view just before each window ends.
 func looked(t *testing.T, s *stored) {
 	s.set(t, applied)
-	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
 	for range 3 {
 		r.clock.SetTime(r.clock.Now().Truncate(time.Hour).Add(time.Hour - 20*time.Second))
-		if _, err := r.View(); err != nil {
+		if _, err := r.judge.View(); err != nil {
 			t.Fatal(err)
 		}
 		r.clock.Step(20 * time.Second)
-		if err := r.Judge(t.Context()); err != nil {
+		if err := r.judge.Judge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		v, err := r.View()
+		v, err := r.judge.View()
 		if err != nil || !v.Progress["n4"].Judged.Equal(r.clock.Now()) {
 			t.Errorf("at %s n4 is judged at %s, %v", r.clock.Now(), v.Progress["n4"].Judged, err)
 		}
@@ -35,19 +37,19 @@ func looked(t *testing.T, s *stored) {
 // ahead has a view made by a clock that is put right then.
 func ahead(t *testing.T, s *stored) {
 	s.set(t, applied)
-	r := s.run(t, clocktesting.NewFakeClock(began), Config{})
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)
 	r.hours(t, 6)
 	r.clock.SetTime(began.Add(365 * 24 * time.Hour))
-	if err := r.Judge(t.Context()); err != nil {
+	if err := r.judge.Judge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := r.View(); err != nil || len(v.Estimates) != 0 {
+	if v, err := r.judge.View(); err != nil || len(v.Estimates) != 0 {
 		t.Fatalf("%v, %v", v, err)
 	}
 	r.clock.SetTime(began.Add(8 * time.Hour))
-	if v, err := r.View(); err != nil || len(v.Estimates) == 0 {
+	if v, err := r.judge.View(); err != nil || len(v.Estimates) == 0 {
 		t.Errorf("%v, %v", v, err)
 	}
 	r.hours(t, 6)

@@ -1,4 +1,4 @@
-package benchmark
+package judge
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/intake"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
@@ -43,7 +45,7 @@ func (s *stored) state() string    { return s.name + "-ratios" }
 func (s *stored) prefix() string   { return s.name + "-samples-" }
 func (s *stored) settings() string { return s.name + "-settings" }
 
-func (s *stored) config(c Config) Config {
+func (s *stored) config(c benchmark.Config) benchmark.Config {
 	c.Client, c.Namespace, c.SettingsName, c.StateName, c.SamplesPrefix = s.client, "default", s.settings(), s.state(), s.prefix()
 	return c
 }
@@ -67,10 +69,12 @@ func (s *stored) set(t *testing.T, text string) {
 	s.write(t, s.settings(), map[string]string{settings.Key: text})
 }
 
-// replica is a provider, the store that it is the first source of, and a second
-// source that says n2d 1 and n4 1.25.
+// replica is a judge, its provider, the store that this is the first source of, and a
+// second source that says n2d 1 and n4 1.25. The judge does not run: tests say when it
+// judges.
 type replica struct {
-	*Provider
+	judge *Judge
+	in    *intake.Intake
 	store *ratios.Store
 	base  *ratiotest.Memory
 	clock *clocktesting.FakeClock
@@ -84,21 +88,23 @@ func byHand() *ratios.Layer {
 }
 
 // run starts a replica and waits until it knows everything.
-func (s *stored) run(t *testing.T, clock *clocktesting.FakeClock, c Config) *replica {
+func (s *stored) run(t *testing.T, clock *clocktesting.FakeClock, c benchmark.Config) *replica {
 	t.Helper()
 	r := s.start(t, clock, c)
-	localcluster.Eventually(t, "a view", func() error { _, err := r.View(); return err })
+	localcluster.Eventually(t, "a view", func() error { _, err := r.judge.View(); return err })
 	return r
 }
 
 // start starts a replica and waits for a table.
-func (s *stored) start(t *testing.T, clock *clocktesting.FakeClock, c Config) *replica {
+func (s *stored) start(t *testing.T, clock *clocktesting.FakeClock, c benchmark.Config) *replica {
 	t.Helper()
 	c = s.config(c)
 	c.Clock = clock
-	r := &replica{Provider: New(c), base: ratiotest.NewMemory("configmap", ratios.Update{Layer: byHand()}), clock: clock}
-	r.store = ratios.NewStore(r.Provider, r.base)
-	r.Follow(r.store)
+	p := benchmark.New(c)
+	r := &replica{base: ratiotest.NewMemory("configmap", ratios.Update{Layer: byHand()}), clock: clock}
+	r.store = ratios.NewStore(p, r.base)
+	r.judge = New(Config{Provider: p, Ratios: r.store, Clock: clock})
+	r.in = intake.New(intake.Config{Provider: p, Ratios: r.store, Clock: clock})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- r.store.Run(ctx) }()
@@ -132,7 +138,7 @@ func (r *replica) hours(t *testing.T, n int) {
 	t.Helper()
 	for range n {
 		r.clock.SetTime(r.clock.Now().Truncate(time.Hour).Add(time.Hour))
-		if err := r.Judge(t.Context()); err != nil {
+		if err := r.judge.Judge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -151,7 +157,7 @@ func (r *replica) measure(t *testing.T, nodeType string, perf float64) {
 			})
 		}
 	}
-	outcomes, err := r.Add(t.Context(), all)
+	outcomes, err := r.in.Add(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,13 +186,4 @@ func (s *stored) data(t *testing.T, name string) map[string]string {
 		t.Fatal(err)
 	}
 	return cm.Data
-}
-
-// remove removes what is published; nothing is published by a ConfigMap that does
-// not exist.
-func (s *stored) remove(t *testing.T) {
-	t.Helper()
-	if err := s.client.CoreV1().ConfigMaps("default").Delete(context.Background(), s.state(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		t.Fatal(err)
-	}
 }

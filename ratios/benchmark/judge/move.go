@@ -1,0 +1,126 @@
+package judge
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+)
+
+// moved returns what is published after the judgement, and whether that is another.
+func (j *Judge) moved(ctx context.Context, now benchmark.Published, v *View) (benchmark.Published, bool) {
+	names := map[string]bool{}
+	for name := range now.NodeTypes {
+		names[name] = true
+	}
+	for _, e := range v.Estimates {
+		if v.Settings.Mode(e.NodeType) == settings.Apply {
+			names[e.NodeType] = true
+		}
+	}
+	next := benchmark.Published{NodeTypes: map[string]benchmark.Entry{}}
+	changed := false
+	// A view may have been made before the window has ended.
+	at := j.config.Clock.Now()
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		before, ok := now.NodeTypes[name]
+		// What has ended starts anew with a window that did not count for it.
+		if !ok && !v.Settings.Pace.Due(j.config.Provider.JudgedBefore(name), at) {
+			continue
+		}
+		after := j.move(ctx, name, before, v, at)
+		changed = changed || after != before && (!after.Empty() || !before.Empty())
+		if !after.Empty() {
+			next.NodeTypes[name] = after
+		}
+	}
+	return next, changed
+}
+
+// move returns what becomes of one node type.
+func (j *Judge) move(ctx context.Context, name string, before benchmark.Entry, v *View, at time.Time) benchmark.Entry {
+	in := j.input(name, v)
+	before = j.rebase(before, v.Baseline)
+	after := benchmark.Entry{State: pace.Next(before.State, in, at, v.Settings.Pace), Why: before.Why}
+	if after.Ratio != before.Ratio {
+		after.Why = "on the way back to what other sources say"
+		if e, ok := v.Estimate(name); ok && in.Estimate > 0 {
+			after.Why = why(e)
+		}
+		if after.Ratio == 0 {
+			after.Why = ""
+		}
+		klog.FromContext(ctx).Info("New measured ratio", "nodeType", name, "baseline", v.Baseline, "before", before.Ratio, "ratio", after.Ratio, "estimate", in.Estimate, "without", in.Below)
+	}
+	return after
+}
+
+// rebase keeps a ratio in force that is relative to another baseline, as one to the
+// present: machines are as fast as before. It needs what both come to.
+func (j *Judge) rebase(e benchmark.Entry, baseline string) benchmark.Entry {
+	if e.Ratio == 0 || e.Baseline == baseline {
+		return e
+	}
+	table := j.config.Ratios.Table()
+	was, known := table.Lookup(e.Baseline)
+	is, ok := table.Lookup(baseline)
+	if !known || !ok {
+		return e
+	}
+	e.State = pace.State{Baseline: baseline, Ratio: benchmark.Publishable(e.Ratio * relative(was.Ratio, is.Ratio)), Judged: e.Judged, Changed: e.Changed}
+	return e
+}
+
+// input is what is known of one node type.
+func (j *Judge) input(name string, v *View) pace.Input {
+	in := pace.Input{Baseline: v.Baseline, Below: j.below(name, v.Baseline)}
+	if e, ok := v.Estimate(name); ok && v.Settings.Mode(name) == settings.Apply {
+		in.Estimate, in.HeldBack = target(e)
+	}
+	return in
+}
+
+// target is what an estimate moves a ratio to, the same as people are suggested; 0
+// if there is too little to tell.
+func target(e *estimate.Estimate) (ratio float64, heldBack bool) {
+	for _, h := range e.Holds {
+		if h.Code.NotEnough() {
+			return 0, false
+		}
+	}
+	return benchmark.Significant(e.Ratio), len(e.Holds) > 0
+}
+
+// below is what would be in force without the measured ratios, relative to the
+// baseline, as far as a way from or to it can be published. Machines of one CPU model
+// are else as all of their type.
+func (j *Judge) below(name, baseline string) float64 {
+	table := j.config.Ratios.Table()
+	if table == nil {
+		return 1
+	}
+	base, ok := table.Lookup(baseline)
+	if !ok {
+		return 1
+	}
+	if r, ok := j.config.Ratios.LookupWithout(benchmark.Source, name); ok {
+		return benchmark.Publishable(relative(r, base.Ratio))
+	}
+	if all, model := nodetype.SplitModel(name); model != "" {
+		if e, ok := table.Lookup(all); ok {
+			return benchmark.Publishable(relative(e.Ratio, base.Ratio))
+		}
+	}
+	return 1
+}
+
+func relative(r, base ratios.Ratio) float64 { return r.CPUPerf / base.CPUPerf }

@@ -1,0 +1,95 @@
+package reader
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Known are the keys that a mapping can have, and what reads their values.
+type Known map[string]func(Value)
+
+// Fields reads the value of every key of a mapping; keys that are not known are faults.
+// It tells whether all is well.
+func (v Value) Fields(known Known) bool {
+	return v.Each(func(key string, value Value) {
+		if read, ok := known[key]; ok {
+			read(value)
+		} else {
+			value.Fault("unknown key")
+		}
+	})
+}
+
+// Each calls visit for every entry of a mapping, and tells whether all is well. Null is
+// an empty mapping.
+func (v Value) Each(visit func(key string, value Value)) bool {
+	before := len(v.reader.Faults)
+	v.each(map[string]bool{}, visit)
+	return len(v.reader.Faults) == before
+}
+
+// each leaves out keys that were visited: what a mapping says itself decides over what
+// it merges.
+func (v Value) each(visited map[string]bool, visit func(key string, value Value)) {
+	if v.IsNull() {
+		return
+	}
+	if v.node.Kind != yaml.MappingNode {
+		v.Fault("want a mapping, got %s", v)
+		return
+	}
+	own := map[string]bool{}
+	var merged []Value
+	for i := 0; i < len(v.node.Content) && !v.reader.spent(); i += 2 {
+		key, value := v.at(v.Path, v.node.Content[i]), v.node.Content[i+1]
+		name, plain := key.node.Value, key.node.Kind == yaml.ScalarNode
+		switch {
+		case !plain:
+			key.Fault("want a plain key, got %s", key)
+		case own[name]:
+			key.Path = Join(v.Path, name)
+			key.Fault("set twice")
+		case key.node.Tag == "!!merge":
+			merged = append(merged, v.at(v.Path, value))
+		case !visited[name]:
+			visited[name] = true
+			visit(name, v.at(Join(v.Path, name), value))
+		}
+		own[name] = plain
+	}
+	for _, m := range merged {
+		m.merge(visited, visit)
+	}
+}
+
+// merge visits what a mapping merges: another one, or a list of such.
+func (v Value) merge(visited map[string]bool, visit func(key string, value Value)) {
+	if v.node.Kind != yaml.SequenceNode {
+		v.each(visited, visit)
+		return
+	}
+	v.Items(func(item Value) {
+		item.Path = v.Path
+		item.each(visited, visit)
+	})
+}
+
+// Items calls visit for every item of a list, and tells whether all is well. Null is an
+// empty list.
+func (v Value) Items(visit func(item Value)) bool {
+	before := len(v.reader.Faults)
+	switch {
+	case v.IsNull():
+	case v.node.Kind != yaml.SequenceNode:
+		v.Fault("want a list, got %s", v)
+	default:
+		for i, n := range v.node.Content {
+			if v.reader.spent() {
+				break
+			}
+			visit(v.at(fmt.Sprintf("%s[%d]", v.Path, i), n))
+		}
+	}
+	return len(v.reader.Faults) == before
+}

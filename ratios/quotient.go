@@ -21,10 +21,9 @@ func (q Quotient) Float64() float64 { return float64(q.Num) / float64(q.Den) }
 func quotient(a, b float64) Quotient {
 	x := new(big.Rat).Quo(decimal(a), decimal(b))
 	num, den := new(big.Int).Set(x.Num()), new(big.Int).Set(x.Denom())
-	if excess := max(num.BitLen(), den.BitLen()) - 63; excess > 0 {
-		num.Rsh(num, uint(excess))
-		den.Rsh(den, uint(excess))
-	}
+	excess := uint(max(63, num.BitLen(), den.BitLen()) - 63)
+	num.Rsh(num, excess)
+	den.Rsh(den, excess)
 	return Quotient{max(1, num.Uint64()), max(1, den.Uint64())}
 }
 

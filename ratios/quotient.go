@@ -1,6 +1,7 @@
 package ratios
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -44,7 +45,7 @@ func decimal(f float64) *big.Rat {
 	if !ok {
 		// Only infinities and NaN have no decimal, and ValidPerf keeps
 		// them out.
-		panic("ratios: performance is not finite: " + strconv.FormatFloat(f, 'g', -1, 64))
+		panic(fmt.Sprintf("ratios: performance %g is not finite", f))
 	}
 	return x
 }

@@ -22,9 +22,10 @@ func at(generation int64, c corev1.PodCondition) corev1.PodCondition {
 	return c
 }
 
-// seen is a pod of a generation, of which the kubelet has looked at another.
-func seen(generation, observed int64) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = generation, observed }
+// seen is a pod whose spec has changed once, of which the kubelet has looked at a
+// generation.
+func seen(generation int64) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 2, generation }
 }
 
 // runsWith has the kubelet say what containers run with and, if that is not "", how much
@@ -71,10 +72,10 @@ func TestWhatTheKubeletSaysOfAResize(t *testing.T) {
 		{"what is no longer so is nothing", []corev1.PodCondition{not}, nil, nil},
 		{"nor is what is about something else, and it hides nothing", []corev1.PodCondition{says(corev1.PodReady, corev1.PodReasonInfeasible), not, says(corev1.PodReady, corev1.PodReasonError), deferred}, nil, codes(contract.ResizeDeferred)},
 
-		{"what it said of the spec before, which it has not looked at since", []corev1.PodCondition{at(1, deferred)}, changes{seen(2, 1)}, nil},
-		{"it has looked since, and still says so", []corev1.PodCondition{at(1, deferred)}, changes{seen(2, 2)}, codes(contract.ResizeDeferred)},
-		{"what it says of the spec as it is", []corev1.PodCondition{at(2, deferred)}, changes{seen(2, 1)}, codes(contract.ResizeDeferred)},
-		{"an old kubelet does not say of which", []corev1.PodCondition{deferred}, changes{seen(2, 1)}, codes(contract.ResizeDeferred)},
+		{"what it said of the spec before, which it has not looked at since", []corev1.PodCondition{at(1, deferred)}, changes{seen(1)}, nil},
+		{"it has looked since, and still says so", []corev1.PodCondition{at(1, deferred)}, changes{seen(2)}, codes(contract.ResizeDeferred)},
+		{"what it says of the spec as it is", []corev1.PodCondition{at(2, deferred)}, changes{seen(1)}, codes(contract.ResizeDeferred)},
+		{"an old kubelet does not say of which", []corev1.PodCondition{deferred}, changes{seen(1)}, codes(contract.ResizeDeferred)},
 
 		{"nothing waits that is set aside and runs", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", guaranteed, "1")}, nil},
 		{"but something may be under way", []corev1.PodCondition{says(inProgress, "")}, changes{runsWith(true, "app", guaranteed, "1")}, codes(contract.ResizeInProgress)},
@@ -130,7 +131,7 @@ func TestARefusalForGoodCountsWhateverItIsAbout(t *testing.T) {
 		{"about something else", []corev1.PodCondition{says(corev1.PodReady, corev1.PodReasonInfeasible)}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := From(podtest.Pod(guaranteed, seen(2, 1), func(p *corev1.Pod) { p.Status.Conditions = tc.conditions }))
+			p := From(podtest.Pod(guaranteed, seen(1), func(p *corev1.Pod) { p.Status.Conditions = tc.conditions }))
 			if p.RefusedForGood() != tc.want {
 				t.Errorf("refused: %t", p.RefusedForGood())
 			}
@@ -156,9 +157,9 @@ func TestWhenAResizeIsCarriedOut(t *testing.T) {
 			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "second", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 		}}, true},
 		{"it runs, and something is said to wait", changes{runsWith(true, "app", guaranteed, ""), waits}, false},
-		{"it runs, but the spec is newer than what the kubelet has seen", changes{runsWith(true, "app", guaranteed, "1"), seen(2, 1)}, false},
-		{"the kubelet has seen it", changes{runsWith(true, "app", guaranteed, "1"), seen(2, 2)}, true},
-		{"the kubelet does not tell what it has seen", changes{runsWith(true, "app", guaranteed, "1"), seen(2, 0)}, true},
+		{"it runs, but the spec is newer than what the kubelet has seen", changes{runsWith(true, "app", guaranteed, "1"), seen(1)}, false},
+		{"the kubelet has seen it", changes{runsWith(true, "app", guaranteed, "1"), seen(2)}, true},
+		{"the kubelet does not tell what it has seen", changes{runsWith(true, "app", guaranteed, "1"), seen(0)}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := From(podtest.Pod(guaranteed, tc.changes...)).Actuated(); got != tc.want {

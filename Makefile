@@ -83,6 +83,10 @@ bin/kubectl:
 bin/grpcurl:
 	@go build -modfile=test/tools/go.mod -o bin/grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl
 
+.PHONY: bin/gremlins
+bin/gremlins:
+	@go build -modfile=test/tools/go.mod -o bin/gremlins github.com/go-gremlins/gremlins/cmd/gremlins
+
 .PHONY: bin/helm
 bin/helm:
 	@go build -modfile=test/tools/go.mod -o bin/helm helm.sh/helm/v4/cmd/helm
@@ -110,7 +114,7 @@ clean: ## Remove what was built, and the local cluster.
 test: test-unit test-image test-cluster test-chaos test-e2e ## Run all tests, against real clusters that are built and started for them.
 
 .PHONY: test-unit
-test-unit: build bin/grpcurl bin/helm bin/kubectl bin/prometheus bin/promtool ## Run unit and integration tests.
+test-unit: build bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/prometheus bin/promtool ## Run unit and integration tests.
 	go test $(RACE) -timeout=20m $$(go list ./... | grep -v -e /test/e2e -e /test/chaos)
 
 .PHONY: test-image
@@ -141,6 +145,15 @@ chaos: bin/testcluster ## Kill 1,000 processes and let 10,000 calls fail while o
 .PHONY: test-e2e
 test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
 	go test -count=1 -timeout=20m ./test/e2e
+
+# Whose tests "make mutate" tries: what only computes. The one test among them that
+# asks an API server is left out, it would take hours.
+MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/config ratios/benchmark/estimate ratios/benchmark/pace
+
+.PHONY: mutate
+mutate: bin/gremlins ## Change the code in one place at a time, and fail where no test does (MUTATE=reconciler/sizing); it takes an hour.
+	@go build -o bin/mutate ./test/mutate
+	@bin/mutate --skip '^TestOnTheAPIServer$$' $(MUTATE)
 
 # The reference of the API, into the file $(1).
 api_reference = $(TOOL) buf build -o -\#format=binpb | go run ./test/apidoc > $(1)

@@ -51,6 +51,41 @@ func TestTheFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 	}
 }
 
+func TestTablesMatchPodsAlikeWhateverTheySayOfThem(t *testing.T) {
+	all := func(class, label, annotation string) ratios.Match {
+		return ratios.Match{ComputeClass: class, Labels: map[string]string{"env": label}, Annotations: map[string]string{"a": annotation}}
+	}
+	rules := func(matches ...ratios.Match) *ratios.Table {
+		var all []ratios.Rule
+		for _, m := range matches {
+			all = append(all, ratios.Rule{Match: m})
+		}
+		return merge(t, withRules(all...))
+	}
+	table := rules(all("c", "l", "n"), all("d", "l", "n"))
+	for _, tc := range []struct {
+		name  string
+		other *ratios.Table
+		want  bool
+	}{
+		{"the same rules", rules(all("c", "l", "n"), all("d", "l", "n")), true},
+		{"of another name and ratio", merge(t, withRules(ratios.Rule{Name: "x", Match: all("c", "l", "n")},
+			ratios.Rule{Match: all("d", "l", "n"), Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}})), true},
+		{"in another order", rules(all("d", "l", "n"), all("c", "l", "n")), false},
+		{"another class", rules(all("c", "l", "n"), all("e", "l", "n")), false},
+		{"another label", rules(all("c", "l", "n"), all("d", "x", "n")), false},
+		{"another annotation", rules(all("c", "l", "n"), all("d", "l", "x")), false},
+		{"one more", rules(all("c", "l", "n"), all("d", "l", "n"), all("e", "l", "n")), false},
+		{"one less", rules(all("c", "l", "n")), false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if table.MatchesAs(tc.other) != tc.want || tc.other.MatchesAs(table) != tc.want {
+				t.Errorf("want %t", tc.want)
+			}
+		})
+	}
+}
+
 func TestFindingAProfileAllocatesNothing(t *testing.T) {
 	table, pod := ruled(t, 50), ratios.Subject(ratiotest.Subject{Labels: map[string]string{"app": "web"}, Class: "Performance"})
 	if n := testing.AllocsPerRun(100, func() { table.Profile(pod) }); n != 0 {

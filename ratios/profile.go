@@ -67,7 +67,7 @@ func (p *Profile) with(r *Rule) (*Profile, error) {
 		q.entries, q.names = p.entries, p.names
 		return q, nil
 	}
-	q.entries = make(map[string]*Entry, len(p.entries)+len(r.Ratios))
+	q.entries = make(map[string]*Entry, len(p.entries))
 	for name, e := range p.entries {
 		q.entries[name] = &Entry{NodeType: name, Ratio: e.Ratio, Candidates: e.Candidates}
 	}

@@ -57,6 +57,8 @@ func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 			ratios.Bounds{CPU: ratios.Range{Min: 100, Max: 16000}, Memory: globals.Memory}, unchanged},
 		{"upper ends", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(100)}, Memory: ratios.RangeOverride{Max: amount(1 << 30)}}}, "n2d",
 			ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 100}, Memory: ratios.Range{Min: 64 << 20, Max: 1 << 30}}, unchanged},
+		{"ends that meet", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(16000)}, Memory: ratios.RangeOverride{Max: amount(64 << 20)}}}, "n2d",
+			ratios.Bounds{CPU: ratios.Range{Min: 16000, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 64 << 20}}, unchanged},
 		{"ends that are opened", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(0)}, Memory: ratios.RangeOverride{Min: amount(0)}}}, "n2d",
 			ratios.Bounds{CPU: ratios.Range{Min: 50}}, unchanged},
 	} {

@@ -1,6 +1,7 @@
 package ratios
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -21,10 +22,9 @@ func (q Quotient) Float64() float64 { return float64(q.Num) / float64(q.Den) }
 func quotient(a, b float64) Quotient {
 	x := new(big.Rat).Quo(decimal(a), decimal(b))
 	num, den := new(big.Int).Set(x.Num()), new(big.Int).Set(x.Denom())
-	if excess := max(num.BitLen(), den.BitLen()) - 63; excess > 0 {
-		num.Rsh(num, uint(excess))
-		den.Rsh(den, uint(excess))
-	}
+	excess := uint(max(63, num.BitLen(), den.BitLen()) - 63)
+	num.Rsh(num, excess)
+	den.Rsh(den, excess)
 	return Quotient{max(1, num.Uint64()), max(1, den.Uint64())}
 }
 
@@ -45,7 +45,7 @@ func decimal(f float64) *big.Rat {
 	if !ok {
 		// Only infinities and NaN have no decimal, and ValidPerf keeps
 		// them out.
-		panic("ratios: performance is not finite: " + strconv.FormatFloat(f, 'g', -1, 64))
+		panic(fmt.Sprintf("ratios: performance %g is not finite", f))
 	}
 	return x
 }

@@ -23,7 +23,7 @@ type Store struct {
 	mu      sync.Mutex
 	sources []source
 	// problem is why the layers could not be merged last time, nil if they
-	// could.
+	// could, or while one is missing.
 	problem error
 	changes broadcast.Broadcast
 }
@@ -170,15 +170,12 @@ func (s *Store) Problem() error {
 
 func (s *Store) problems() error {
 	var problems []error
-	explained := false
 	for _, src := range s.statuses() {
 		if src.Err != nil {
 			problems = append(problems, fmt.Errorf("ratio source %s: %w", src.Name, src.Err))
-			explained = explained || src.LastGood.IsZero()
 		}
 	}
-	// What layers lack together is no news where one of them is missing.
-	if s.problem != nil && !explained {
+	if s.problem != nil {
 		problems = append(problems, s.problem)
 	}
 	return errors.Join(problems...)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
@@ -161,6 +163,68 @@ func TestABadSourceKeepsTheLastGoodTableAndSaysSo(t *testing.T) {
 	await(t, s, changes, func() bool { return s.Problem() == nil })
 	if !s.Table().Knows("n4") {
 		t.Error("the new content is not in the table")
+	}
+}
+
+func TestAStoreIsReadyWithATableOrSaysWhyNot(t *testing.T) {
+	s := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1})}))
+	if table, err := s.Ready(); table != nil || err == nil || err.Error() != "ratio source configmap: not read yet" {
+		t.Errorf("before it runs: %v, %v", table, err)
+	}
+	changes := s.Watch()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _ = s.Run(ctx) }()
+	await(t, s, changes, ready(s))
+	if table, err := s.Ready(); table != s.Table() || err != nil {
+		t.Errorf("with a table: %v, %v", table, err)
+	}
+}
+
+func TestWhatTheLogTellsOfSources(t *testing.T) {
+	logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+	defer cancel()
+	bad := ratios.Update{Err: errors.New("cannot be read")}
+	ruled := func(source string) ratios.Update {
+		l := layer(source, "n2d", map[string]float64{"n2d": 1})
+		l.Rules = []ratios.Rule{{Match: ratios.Match{ComputeClass: "a"}}, {Match: ratios.Match{ComputeClass: "b"}}}
+		return ratios.Update{Layer: l}
+	}
+	m := ratiotest.NewMemory("configmap", bad)
+	s := ratios.NewStore(m)
+	changes := s.Watch()
+	go func() { _ = s.Run(ctx) }()
+	isBad := func() bool { return s.Problem() != nil && strings.Contains(s.Problem().Error(), "cannot be read") }
+
+	before := 0
+	for _, step := range []struct {
+		name string
+		set  func()
+		is   func() bool
+		want []string // Nothing if nothing is logged.
+	}{
+		{"it was never good", func() {}, isBad, []string{"waiting for it", "cannot be read"}},
+		{"it is good", func() { m.Set(ruled("configmap")) }, ready(s), []string{"New ratios", `nodeTypes=["n2d"]`, "rules=2"}},
+		{"nothing is new but where it is from", func() { m.Set(ruled("elsewhere")) }, func() bool {
+			n2d, _ := s.Table().Lookup("n2d")
+			return n2d.Ratio.Provenance.Source == "elsewhere"
+		}, nil},
+		{"it was good", func() { m.Set(bad) }, isBad, []string{"its last good state stays in force", "cannot be read"}},
+	} {
+		step.set()
+		await(t, s, changes, step.is)
+		log := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
+		said := log[before:]
+		before = len(log)
+		if len(step.want) == 0 && said != "" {
+			t.Errorf("%s: logged %q", step.name, said)
+		}
+		for _, want := range step.want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: logged %q, want %q in it", step.name, said, want)
+			}
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func (s *Store) layersWith(source string, layer *Layer) ([]*Layer, error) {
 	if s.table.Load() == nil {
 		return nil, s.problems()
 	}
-	layers := make([]*Layer, 0, len(s.sources)+1)
+	var layers []*Layer
 	found := source == ""
 	if found {
 		layers = append(layers, layer)

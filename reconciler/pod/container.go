@@ -153,9 +153,6 @@ func (c *Container) TextOf(which contract.Original) string { return c.rarely().t
 // InForce is what the container runs with, as far as the kubelet says so, or else what it
 // asks for.
 func (c *Container) InForce() sizing.Container {
-	if c.facts&reported == 0 {
-		return c.Spec
-	}
 	running := c.says().running
 	return sizing.Container{CPU: known(c.Spec.CPU, running.CPU), Memory: known(c.Spec.Memory, running.Memory)}
 }
@@ -163,7 +160,7 @@ func (c *Container) InForce() sizing.Container {
 // Allocated is what the kubelet has set aside: requests as allocated, limits as they are
 // in force. What it does not tell is as the container asks for it.
 func (c *Container) Allocated() sizing.Container {
-	if c.facts&reported == 0 || c.facts&setAside == 0 {
+	if c.facts&setAside == 0 {
 		return c.InForce()
 	}
 	set, allocated := c.InForce(), c.says().allocated

@@ -197,13 +197,11 @@ func (e *entry) addAmounts(value []byte, pod *corev1.Pod, containers []corev1.Co
 	}
 }
 
-// nameIn returns the name of a container in its key of managedFields.
+// nameIn returns the name of a container in its key of managedFields; of any other key
+// what has quotes, as no name does.
 func nameIn(key []byte) []byte {
-	name, ok := bytes.CutPrefix(key, []byte(`"k:{\"name\":\"`))
-	name, closed := bytes.CutSuffix(name, []byte(`\"}"`))
-	if !ok || !closed {
-		return nil // No container has no name.
-	}
+	name, _ := bytes.CutPrefix(key, []byte(`"k:{\"name\":\"`))
+	name, _ = bytes.CutSuffix(name, []byte(`\"}"`))
 	return name
 }
 

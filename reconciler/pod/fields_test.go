@@ -30,18 +30,28 @@ func TestAFieldCountsOnlyWhereItReallyIs(t *testing.T) {
 		{"of nothing", ``, none},
 		{"of what ends too early", `{"f:metadata":{"f:annotations":{` + `"f:x":{`, none},
 		{"of a list", `{"f:metadata":[{"f:annotations":{` + applied + `}}]}`, none},
-		{"an original", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-memory.init":{}}}}`, []entry{{records: []uint8{0, 1 << contract.MemoryRequest}}}},
+		{"an original", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-memory.init":{}}}}`, []entry{{records: []uint8{0, 0, 1 << contract.MemoryRequest, 0}}}},
 		{"the original of a container that is not there", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-cpu.gone":{}}}}`, none},
-		{"an amount", `{"f:spec":{"f:containers":{` + app + `}}}`, []entry{{sets: []uint8{1 << contract.CPURequest, 0}}}},
-		{"an amount of an init container", `{"f:spec":{"f:initContainers":{"k:{\"name\":\"init\"}":{"f:resources":{"f:limits":{"f:memory":{}}}}}}}`, []entry{{sets: []uint8{0, 1 << contract.MemoryLimit}}}},
+		{"an amount", `{"f:spec":{"f:containers":{` + app + `}}}`, []entry{{sets: []uint8{1 << contract.CPURequest, 0, 0, 0}}}},
+		{"an amount of an init container", `{"f:spec":{"f:initContainers":{"k:{\"name\":\"init\"}":{"f:resources":{"f:limits":{"f:memory":{}}}}}}}`, []entry{{sets: []uint8{0, 0, 1 << contract.MemoryLimit, 0}}}},
 		{"an amount in the wrong list", `{"f:spec":{"f:initContainers":{` + app + `}}}`, none},
 		{"an amount of a status", `{"f:status":{"f:containers":{` + app + `}}}`, none},
 		{"an amount of a key by more than a name", `{"f:spec":{"f:containers":{"k:{\"name\":\"app\",\"x\":1}":{"f:resources":{"f:requests":{"f:cpu":{}}}}}}}`, none},
+		{"of several containers each its own, in any order", `{"f:spec":{"f:containers":{"k:{\"name\":\"second\"}":{"f:resources":{"f:limits":{"f:memory":{},"f:cpu":{}},"f:requests":{"f:memory":{}}}},` + app + `},"f:initContainers":{"k:{\"name\":\"last\"}":{"f:resources":{"f:limits":{"f:cpu":{},"f:memory":{}},"f:requests":{"f:memory":{},"f:cpu":{}}}}}}}`,
+			[]entry{{sets: []uint8{1 << contract.CPURequest, 1<<contract.CPULimit | 1<<contract.MemoryRequest | 1<<contract.MemoryLimit, 0, 15}}}},
+		{"originals of several containers", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-cpu.last":{},"f:workload-resizer.io/original-memory-limit.last":{},"f:workload-resizer.io/original-cpu-limit.second":{},"f:workload-resizer.io/original-cpu.init":{}}}}`,
+			[]entry{{records: []uint8{0, 1 << contract.CPULimit, 1 << contract.CPURequest, 1<<contract.CPURequest | 1<<contract.MemoryLimit}}}},
+		{"all that it did", `{"f:metadata":{"f:annotations":{` + applied + `,"f:workload-resizer.io/originals-by":{},"f:workload-resizer.io/infeasible":{},"f:workload-resizer.io/adopted-cpu.app":{}}},"f:spec":{"f:restartPolicy":{}}}`,
+			[]entry{{deeds: applying | vouching | answering | adopting | creation}}},
+		{"in any order", `{"f:spec":{"f:restartPolicy":{}},"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-cpu.app":{},"f:workload-resizer.io/infeasible":{},"f:workload-resizer.io/originals-by":{},"f:workload-resizer.io/applied-instance-type":{}}}}`,
+			[]entry{{deeds: applying | vouching | answering | adopting | creation}}},
+		{"when it adopted is for people", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-at":{}}}}`, none},
 		{"a restart policy", `{"f:spec":{"f:restartPolicy":{}}}`, []entry{{deeds: creation}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"})
-			p.Spec.InitContainers = []corev1.Container{{Name: "init"}}
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second"})
+			p.Spec.InitContainers = []corev1.Container{{Name: "init"}, {Name: "last"}}
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(tc.raw)}}
 			entries := entriesOf(p)
 			if diff := cmp.Diff(tc.want, entries, cmp.AllowUnexported(entry{}), cmpopts.IgnoreFields(entry{}, "seconds")); diff != "" {
@@ -52,7 +62,7 @@ func TestAFieldCountsOnlyWhereItReallyIs(t *testing.T) {
 }
 
 func FuzzMembersOfWhateverIsStored(f *testing.F) {
-	for _, seed := range []string{``, `{`, `{"a":{}}`, `{"a":{"b":[]},"c":"d}"}`, `{"k:{\"name\":\"app\"}":{".":{}}}`, `{"a"`, `{"a":`, `{"\`} {
+	for _, seed := range []string{``, `{`, `{"a":{}}`, `{"a":{"b":[]},"c":"d}"}`, `{"k:{\"name\":\"app\"}":{".":{}}}`, `{"a`, `{"a"`, `{"a":`, `{"\`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

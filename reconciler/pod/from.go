@@ -144,13 +144,13 @@ func listOf(list corev1.ResourceList) corev1.ResourceList {
 
 // readMarks notes whether the pod has annotations of the reconciler, and only originals.
 func (p *Pod) readMarks(annotations map[string]string) {
-	others := false
+	ours, others := false, false
 	for key := range annotations {
 		if contract.Ours(key) {
-			p.flags |= marked
-			others = others || !contract.IsOriginal(key)
+			ours, others = true, others || !contract.IsOriginal(key)
 		}
 	}
+	p.flags.set(marked, ours)
 	p.flags.set(onlyOriginals, !others)
 }
 

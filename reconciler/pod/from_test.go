@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,6 +27,7 @@ func TestTextsAreThoseOfThePod(t *testing.T) {
 		"labels and annotations":   {Labels: map[string]string{"a": "1", "b": ""}, Annotations: map[string]string{"a": "2", "c": "x\x00y"}},
 		"long ones":                {Labels: map[string]string{longest: "v"}, Annotations: map[string]string{"a": strings.Repeat("v", longText), longest: strings.Repeat("v", longText-1), "z": strings.Repeat("w", 2*longText)}},
 		"a controller of any uid":  {ResourceVersion: "7", OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: types.UID(strings.Repeat("u", 2*longText)), Controller: new(true)}}, Labels: map[string]string{"a": "1"}},
+		"values of all lengths":    {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: strings.Repeat("n", 127), UID: types.UID(strings.Repeat("u", 20_000)), Controller: new(true)}}, Labels: map[string]string{"a": strings.Repeat("v", 126), "b": strings.Repeat("v", 127), "c": strings.Repeat("v", 128), "d": "w"}},
 		"an owner, no controller":  {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: "u"}}},
 		"others beside what is of": {Annotations: map[string]string{contract.Skip: "true", contract.Prefix + "other": "x"}},
 	} {
@@ -85,15 +87,39 @@ func TestTextsThatNoMessageCanHaveAreMadeValid(t *testing.T) {
 }
 
 func TestARecordThatIsLongerThanAnyHonestOneProvesNothing(t *testing.T) {
-	p := podtest.Pod(guaranteed, podtest.ManagedBy(podtest.AsMade))
-	for i := range 2 * mostEntries {
-		m := podtest.ResizeBy(fmt.Sprint("manager-", i), i, contract.CPURequest)
-		m.Operation = metav1.ManagedFieldsOperationApply
-		p.ManagedFields = append(p.ManagedFields, m)
+	for entries, want := range map[int]setter{mostEntries: author, mostEntries + 1: unknown, 2 * mostEntries: unknown} {
+		p := podtest.Pod(guaranteed, podtest.ManagedBy(podtest.AsMade))
+		for i := range entries - 1 {
+			m := podtest.ResizeBy(fmt.Sprint("manager-", i), i, contract.CPURequest)
+			m.Operation = metav1.ManagedFieldsOperationApply
+			p.ManagedFields = append(p.ManagedFields, m)
+		}
+		h := historyOf(p)
+		if by, _ := h.setterOf(0, contract.CPURequest); by != want || len(h.entries) > mostEntries || h.cut != (want == unknown) {
+			t.Errorf("of %d entries, set by %v: %+v", entries, by, h)
+		}
 	}
-	h := historyOf(p)
-	if by, _ := h.setterOf(0, contract.CPURequest); by != unknown || len(h.entries) > mostEntries || !h.cut {
-		t.Errorf("set by %v: %+v", by, h)
+}
+
+func TestAValueThatIsLongIsThereOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		length int
+		want   bool
+	}{
+		{"one that is not", longText - 1, false},
+		{"the shortest that is", longText, true},
+		{"a longer one", 2 * longText, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			value := func() string {
+				p := podtest.Pod(guaranteed, func(p *corev1.Pod) { p.Annotations = map[string]string{"a": strings.Repeat("v", tc.length)} })
+				return From(p).Annotations().Get("a")
+			}
+			if a, b := value(), value(); (unsafe.StringData(a) == unsafe.StringData(b)) != tc.want || a != b {
+				t.Errorf("two pods share it: %t", !tc.want)
+			}
+		})
 	}
 }
 
@@ -113,15 +139,18 @@ func TestAStatusIsWhatTheKubeletSays(t *testing.T) {
 		told               bool
 		running, allocated sizing.Container
 		heldCPU            int64
+		// apart tells that something takes memory for it.
+		apart bool
 	}{
-		{"nothing", nil, false, sizing.Container{}, size(1000, 1), 0},
-		{"no resources", &corev1.ContainerStatus{Name: "app"}, false, sizing.Container{}, size(1000, 1), 0},
-		{"the spec", &corev1.ContainerStatus{Name: "app", Resources: &same, AllocatedResources: list("1", "1Gi")}, true, size(1000, 1), size(1000, 1), 1000},
-		{"the spec, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &same}, true, size(1000, 1), size(1000, 1), 1000},
-		{"less", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("500m", "1Gi")}, true, size(500, 1), size(500, 1), 500},
+		{"nothing", nil, false, sizing.Container{}, size(1000, 1), 0, false},
+		{"no resources", &corev1.ContainerStatus{Name: "app"}, false, sizing.Container{}, size(1000, 1), 0, false},
+		{"the spec", &corev1.ContainerStatus{Name: "app", Resources: &same, AllocatedResources: list("1", "1Gi")}, true, size(1000, 1), size(1000, 1), 1000, false},
+		{"the spec, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &same}, true, size(1000, 1), size(1000, 1), 1000, false},
+		{"less", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("500m", "1Gi")}, true, size(500, 1), size(500, 1), 500, true},
+		{"less, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less}, true, size(500, 1), size(500, 1), 500, true},
 		{"less, of which more is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("2", "1Gi")}, true, size(500, 1),
-			sizing.Container{CPU: sizing.Amount{Request: 2000, Limit: 500}, Memory: size(0, 1).Memory}, 2000},
-		{"an empty list of resources", &corev1.ContainerStatus{Name: "app", Resources: &corev1.ResourceRequirements{}, AllocatedResources: list("1", "1Gi")}, true, sizing.Container{}, size(1000, 1), 1000},
+			sizing.Container{CPU: sizing.Amount{Request: 2000, Limit: 500}, Memory: size(0, 1).Memory}, 2000, true},
+		{"an empty list of resources", &corev1.ContainerStatus{Name: "app", Resources: &corev1.ResourceRequirements{}, AllocatedResources: list("1", "1Gi")}, true, sizing.Container{}, size(1000, 1), 1000, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			object := podtest.Pod(guaranteed)
@@ -138,6 +167,39 @@ func TestAStatusIsWhatTheKubeletSays(t *testing.T) {
 			if cpu, _, told := c.Held(); cpu != tc.heldCPU || told != tc.told {
 				t.Errorf("held are %d, %v", cpu, told)
 			}
+			if (c.status != nil) != tc.apart {
+				t.Errorf("kept apart: %v", c.status)
+			}
 		})
+	}
+}
+
+// A resize can neither add nor remove requests or limits.
+func TestWhatIsInForceHasWhatTheSpecHas(t *testing.T) {
+	none := podtest.Amounts{}
+	for _, tc := range []struct {
+		name                 string
+		spec, with           podtest.Amounts
+		set                  string
+		inForce, isAllocated podtest.Amounts
+	}{
+		{"less of everything", guaranteed, podtest.Amounts{"500m", "600m", "100Mi", "200Mi"}, "700m", podtest.Amounts{"500m", "600m", "100Mi", "200Mi"}, podtest.Amounts{"700m", "600m", "100Mi", "200Mi"}},
+		{"what it says nothing of", guaranteed, none, "2", guaranteed, podtest.Amounts{"2", "1", "1Gi", "1Gi"}},
+		{"what nobody asked for", none, guaranteed, "2", none, none},
+		{"a limit that nobody asked for", podtest.Amounts{"1", "", "1Gi", ""}, podtest.Amounts{"500m", "2", "1Gi", "3Gi"}, "500m", podtest.Amounts{"500m", "", "1Gi", ""}, podtest.Amounts{"500m", "", "1Gi", ""}},
+		{"a request that nobody asked for", podtest.Amounts{"", "1", "", "1Gi"}, podtest.Amounts{"500m", "2", "1Gi", "3Gi"}, "500m", podtest.Amounts{"", "2", "", "3Gi"}, podtest.Amounts{"", "2", "", "3Gi"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := &From(podtest.Pod(tc.spec, runsWith(true, "app", tc.with, tc.set))).Containers[0]
+			if got, want := c.InForce(), tc.inForce.Container(); got != want {
+				t.Errorf("in force is %v, want %v", got, want)
+			}
+			if got, want := c.Allocated(), tc.isAllocated.Container(); got != want {
+				t.Errorf("set aside is %v, want %v", got, want)
+			}
+		})
+	}
+	if got := From(podtest.Pod(guaranteed)).Containers[0].InForce(); got != guaranteed.Container() {
+		t.Errorf("where nothing is told, in force is %v", got)
 	}
 }

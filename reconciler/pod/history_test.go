@@ -10,6 +10,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
+func TestWeAdoptedWhatAnyOfOurEntriesSays(t *testing.T) {
+	adopted := podtest.Managed(contract.FieldManager, "", 5, contract.AdoptedPrefix+"cpu.app")
+	more := podtest.Managed(contract.FieldManager, "status", 6, contract.AppliedAt)
+	more.Subresource = ""
+	for _, tc := range []struct {
+		name    string
+		entries []metav1.ManagedFieldsEntry
+		want    bool
+	}{
+		{"the last", []metav1.ManagedFieldsEntry{podtest.AsMade, more, adopted}, true},
+		{"the first", []metav1.ManagedFieldsEntry{podtest.AsMade, adopted, more}, true},
+		{"none", []metav1.ManagedFieldsEntry{podtest.AsMade, more}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if h := historyOf(podtest.Pod(guaranteed, podtest.ManagedBy(tc.entries...))); h.adopts != tc.want || h.answers {
+				t.Errorf("adopted: %t", h.adopts)
+			}
+		})
+	}
+}
+
 func TestWhoSetAnAmount(t *testing.T) {
 	const request, limit = contract.CPURequest, contract.CPULimit
 	originals := contract.OriginalPrefix + "cpu.app"
@@ -43,6 +64,11 @@ func TestWhoSetAnAmount(t *testing.T) {
 		{name: "another, though somebody made that up", entries: entries(made, podtest.ResizeBy("they", 6, request)), request: another, limit: author, by: "they"},
 		{name: "another, who applied what its creator has not", entries: entries(podtest.BareMade, applied), request: another, limit: admission, by: "they"},
 		{name: "another controller with our annotations", entries: entries(made, podtest.ResizeBy("published", 5, request, limit), podtest.Managed("published", "", 5, contract.AppliedAt, originals)), request: predecessor, limit: predecessor},
+		{name: "though another agrees with it", entries: entries(made, applied, podtest.ResizeBy("published", 7, request), podtest.Managed("published", "", 7, contract.AppliedAt, originals)), request: predecessor, limit: author},
+		{name: "who resized it, and not who agreed before", entries: entries(podtest.BareMade, applied, podtest.ResizeBy("operator", 7, request)), request: another, limit: admission, by: "operator"},
+		{name: "nor who agrees since", entries: entries(podtest.BareMade, podtest.ResizeBy("operator", 5, request), applied), request: another, limit: admission, by: "operator"},
+		{name: "the first of several who agree", entries: entries(podtest.BareMade, applied, func() metav1.ManagedFieldsEntry { m := applied; m.Manager = "others"; return m }()), request: another, limit: admission, by: "they"},
+		{name: "us, whoever agreed before and whatever is in the record after", entries: entries(podtest.BareMade, applied, ours(7, request), podtest.ResizeBy("operator", 8, request)), request: us, limit: admission},
 		{name: "so it is once we have applied in its place, and vouch for it", entries: entries(made, podtest.ResizeBy("published", 5, limit), podtest.Managed("published", "", 5, originals), ours(8, request), podtest.Managed(contract.FieldManager, "", 9, contract.AppliedAt, contract.OriginalsBy)), request: us, limit: predecessor},
 		{name: "not if another vouches for it", entries: entries(made, podtest.ResizeBy("published", 5, limit), podtest.Managed("published", "", 5), podtest.Managed("kubectl-edit", "", 9, contract.OriginalsBy)), request: author, limit: another, by: "published"},
 		{name: "another one after that is another", entries: entries(made, podtest.Managed("published", "", 5, contract.AppliedAt, originals), podtest.ResizeBy("published", 5, request), podtest.ResizeBy("they", 6, limit)), request: predecessor, limit: another, by: "they"},

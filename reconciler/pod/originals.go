@@ -120,8 +120,8 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 	}
 	adopted := uint8(0)
 	if text, ok := which.AdoptedIn(o.annotations, c.Name()); ok {
-		amount, err := r.parse(text)
-		if by == another && o.history.adopts && err == nil && amount == current {
+		amount, _ := r.parse(text) // What cannot be read is 0, which is never there.
+		if by == another && o.history.adopts && amount == current {
 			by, adopted = us, 1<<which
 		} else {
 			c.Outdated |= 1 << which
@@ -155,9 +155,9 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 // not, as of what admission changed in a resize.
 func (o *originals) compare(c *Container, i int, which contract.Original, spec int64, r *measure) part {
 	text, ok := which.In(o.annotations, c.Name())
-	amount, err := r.parse(text)
+	amount, _ := r.parse(text) // 0 if there is none, or none that can be read.
 	switch writer, _ := o.history.writerOf(i, which); {
-	case ok && err == nil && amount == spec:
+	case amount == spec:
 		c.takeOver(which, writer, text)
 	case ok && writer == contract.FieldManager:
 		return part{finding: lost("annotation %s contradicts the spec, which nobody is known to have resized", which.Key(c.Name()))}

@@ -97,7 +97,7 @@ func (p *Pod) allocates() bool {
 	told := false
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		if c.facts&reported == 0 || c.facts&setAside == 0 {
+		if c.facts&setAside == 0 {
 			continue
 		}
 		told = true

@@ -87,6 +87,7 @@ func TestNodeCapacity(t *testing.T) {
 	infeasible := corev1.PodCondition{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible}
 	inProgress := corev1.PodCondition{Type: corev1.PodResizeInProgress}
 	half := Usage{CPU: 500, Memory: 1 << 30}
+	critical := int32(2_000_001_000)
 	for _, tc := range []struct {
 		name          string
 		before, after *corev1.Pod
@@ -103,6 +104,8 @@ func TestNodeCapacity(t *testing.T) {
 		{"a decrease on a full node", before, to("900m", "512Mi"), node, Usage{CPU: 9000, Memory: 1 << 40}, ""},
 		{"no node", before, to("9", "9Gi"), nil, half, ""},
 		{"a node that does not say what is allocatable", before, to("9", "9Gi"), nodeWith(nil), half, ""},
+		{"a pod without which the cluster does not work has to fit in all, whatever grows", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical"; p.Spec.Priority = &critical }),
+			to("900m", "1Gi"), node, Usage{CPU: 2000, Memory: 1 << 32}, "node n4-0 has no room: cpu, requested: 900m, neighbours: 2, allocatable: 2; memory, requested: 1Gi, neighbours: 4Gi, allocatable: 4Gi; the pod is critical, so its kubelet would kill others to make room"},
 		{"a resource that the node does not list", before, to("1", "9Gi"), nodeWith(list("cpu", "2")), half, ""},
 		{"an init container that needs more than the rest", podWith(app(list("cpu", "1"), nil), initContainer("init", list("cpu", "1800m"), nil)),
 			podWith(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1800m, neighbours: 500m, allocatable: 2"},

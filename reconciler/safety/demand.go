@@ -42,15 +42,14 @@ func (s Sizes) total(p *pod.Pod, name corev1.ResourceName) demand {
 		switch {
 		case !c.Init():
 			sum.add(d)
-			continue
 		case c.Sidecar():
 			sum.add(d)
 			sidecars.add(d)
-			d = sidecars
+			peak.raise(sidecars)
 		default:
 			d.add(sidecars)
+			peak.raise(d)
 		}
-		peak.raise(d)
 	}
 	sum.raise(peak)
 	return sum

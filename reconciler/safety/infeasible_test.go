@@ -58,7 +58,7 @@ func TestWhatANodeCannotDoIsVetoedForThePodsThatNeedIt(t *testing.T) {
 			}
 			p := pod.From(&corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}})
 			for i, sizes := range [][2]Sizes{{{tc.before, {}}, {tc.after, {}}}, {{{}, tc.before}, {{}, tc.after}}} {
-				c := &change{pod: p, class: tc.class, before: sizes[0], after: sizes[1], Surroundings: &Surroundings{Infeasible: []string{tc.said}}}
+				c := &change{pod: p, class: tc.class, before: sizes[0], after: sizes[1], Surroundings: &Surroundings{Infeasible: []string{"Node didn't have enough capacity", tc.said}}}
 				if got := c.infeasible(); (got != "") != tc.want {
 					t.Errorf("container %d: %q, want a veto: %v", i, got, tc.want)
 				}

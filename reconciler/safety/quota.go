@@ -35,9 +35,6 @@ func (c *change) beyondQuota() string {
 		if text := c.uncountable(quota); text != "" {
 			return fmt.Sprintf("ResourceQuota %s: %s", quota.Name, text)
 		}
-		if !c.grows.requests() && !c.grows.limits {
-			continue
-		}
 		if text := exceeding(quota, c.increase(requests), c.increase(limits)); text != "" {
 			return fmt.Sprintf("ResourceQuota %s has no room: %s", quota.Name, text)
 		}

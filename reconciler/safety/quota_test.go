@@ -30,6 +30,8 @@ func TestQuota(t *testing.T) {
 		{"limits", pods{before}, pods{app(list("cpu", "1", "memory", "1Gi"), list("cpu", "3", "memory", "3Gi"))}, list("limits.cpu", "2", "limits.memory", "3Gi"), list("limits.cpu", "2", "limits.memory", "2Gi"), " has no room: limits.cpu, requested: 1, used: 2, hard: 2"},
 		{"a decrease while the quota is exceeded", pods{before}, pods{app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "1600m", "memory", "2Gi"))}, list("requests.cpu", "1"), list("requests.cpu", "5"), ""},
 		{"another resource grows while the quota is exceeded", pods{before}, pods{app(list("cpu", "800m", "memory", "2Gi"), list("cpu", "1600m", "memory", "2Gi"))}, list("requests.cpu", "1", "requests.memory", "9Gi"), list("requests.cpu", "5", "requests.memory", "1Gi"), ""},
+		{"what stays while the quota is exceeded", pods{before}, pods{app(list("cpu", "1", "memory", "2Gi"), list("cpu", "2", "memory", "2Gi"))}, list("requests.cpu", "1", "requests.memory", "9Gi"), list("requests.cpu", "5", "requests.memory", "1Gi"), ""},
+		{"what shrinks does not hide what has no room", pods{before}, pods{app(list("cpu", "800m", "memory", "2Gi"), list("cpu", "1600m", "memory", "2Gi"))}, list("requests.cpu", "9", "requests.memory", "1Gi"), list("requests.cpu", "1", "requests.memory", "1Gi"), " has no room: requests.memory, requested: 1Gi, used: 1Gi, hard: 1Gi"},
 		{"one container takes what another gives", pods{before, second(list("cpu", "1"), list("cpu", "2"))}, pods{app(list("cpu", "1200m", "memory", "1Gi"), list("cpu", "2", "memory", "2Gi")), second(list("cpu", "800m"), list("cpu", "2"))}, list("requests.cpu", "2"), list("requests.cpu", "2"), ""},
 		{"what a shrinking pod still holds is charged already", pods{before, mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})}, pods{app(list("cpu", "1500m", "memory", "1Gi"), list("cpu", "2", "memory", "2Gi"))}, list("requests.cpu", "3"), list("requests.cpu", "3"), ""},
 		{"while a resize is infeasible nothing is charged", pods{before, infeasible}, pods{app(list("cpu", "6", "memory", "1Gi"), list("cpu", "6", "memory", "2Gi"))}, list("requests.cpu", "3"), list("requests.cpu", "3"), ""},
@@ -47,6 +49,16 @@ func TestQuota(t *testing.T) {
 			}
 			check(t, got, contract.QuotaExceeded, "ResourceQuota team"+tc.want)
 		})
+	}
+}
+
+func TestAQuotaThatDoesNotMindHidesNone(t *testing.T) {
+	elsewhere, room, full := quotaOf(list("cpu", "1"), list("cpu", "1")), quotaOf(list("cpu", "9"), list("cpu", "1")), quotaOf(list("cpu", "1"), list("cpu", "1"))
+	elsewhere.Spec.Scopes = []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeTerminating}
+	full.Name = "full"
+	for _, first := range []*corev1.ResourceQuota{elsewhere, room} {
+		got := changeTo(podWith(), podWith(app(list("cpu", "2"), nil)), &Surroundings{Quotas: []*corev1.ResourceQuota{first, full}})
+		check(t, got, contract.QuotaExceeded, "ResourceQuota full has no room: cpu, requested: 1, used: 1, hard: 1")
 	}
 }
 

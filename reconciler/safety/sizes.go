@@ -11,8 +11,8 @@ type Sizes []sizing.Container
 
 func (s Sizes) equal(other Sizes) bool { return slices.Equal(s, other) }
 
-// growth tells what some container has more of after a resize.
-type growth struct{ cpu, memory, limits bool }
+// growth tells what some container requests more of after a resize.
+type growth struct{ cpu, memory bool }
 
 func (g growth) requests() bool { return g.cpu || g.memory }
 
@@ -21,7 +21,6 @@ func growing(before, after Sizes) (g growth) {
 		b, a := &before[i], &after[i]
 		g.cpu = g.cpu || a.CPU.Request > b.CPU.Request
 		g.memory = g.memory || a.Memory.Request > b.Memory.Request
-		g.limits = g.limits || a.CPU.Limit > b.CPU.Limit || a.Memory.Limit > b.Memory.Limit
 	}
 	return g
 }

@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -12,9 +13,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Kubernetes' own function is the oracle for how containers add up; what each
+// Kubernetes' own functions are the oracle for how containers add up; what each
 // of them counts with is worked out here.
-func TestRequestsAreThoseOfTheScheduler(t *testing.T) {
+func TestRequestsAndLimitsAreThoseOfTheScheduler(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	list := func() corev1.ResourceList {
 		r := corev1.ResourceList{}
@@ -45,16 +46,16 @@ func TestRequestsAreThoseOfTheScheduler(t *testing.T) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible}}
 		}
 		add := func(name string, sidecar, init bool) {
-			c := corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: list()}}
+			c := corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: list(), Limits: list()}}
 			if sidecar {
 				c.RestartPolicy = &always
 			}
 			as := c
 			if (sidecar || !init) && random.IntN(2) == 0 {
-				s := corev1.ContainerStatus{Name: name, Resources: &corev1.ResourceRequirements{Requests: list()}, AllocatedResources: list()}
-				as.Resources.Requests = most(s.Resources.Requests, s.AllocatedResources)
+				s := corev1.ContainerStatus{Name: name, Resources: &corev1.ResourceRequirements{Requests: list(), Limits: list()}, AllocatedResources: list()}
+				as.Resources.Requests, as.Resources.Limits = most(s.Resources.Requests, s.AllocatedResources), s.Resources.Limits
 				if !refused {
-					as.Resources.Requests = most(as.Resources.Requests, c.Resources.Requests)
+					as.Resources.Requests, as.Resources.Limits = most(as.Resources.Requests, c.Resources.Requests), most(as.Resources.Limits, c.Resources.Limits)
 				}
 				if init {
 					p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, s)
@@ -78,12 +79,22 @@ func TestRequestsAreThoseOfTheScheduler(t *testing.T) {
 			p.Spec.Overhead = list()
 		}
 		if random.IntN(4) == 0 {
-			p.Spec.Resources = &corev1.ResourceRequirements{Requests: list()}
+			p.Spec.Resources = &corev1.ResourceRequirements{Requests: list(), Limits: list()}
+			// It must not ask for less than its containers do.
+			for _, l := range []corev1.ResourceList{p.Spec.Resources.Requests, p.Spec.Resources.Limits} {
+				maps.DeleteFunc(l, func(_ corev1.ResourceName, q resource.Quantity) bool { return q.IsZero() })
+			}
 		}
 		counted.Spec.Overhead, counted.Spec.Resources = p.Spec.Overhead, p.Spec.Resources
-		sum := sizing.FromResources(corev1.ResourceRequirements{Requests: resourcehelper.PodRequests(counted, resourcehelper.PodResourcesOptions{})})
+		sum := sizing.FromResources(corev1.ResourceRequirements{
+			Requests: resourcehelper.PodRequests(counted, resourcehelper.PodResourcesOptions{}),
+			Limits:   resourcehelper.PodLimits(counted, resourcehelper.PodResourcesOptions{}),
+		})
 		if got, want := Requests(pod.From(p)), (Usage{sum.CPU.Request, sum.Memory.Request}); got != want {
-			t.Fatalf("got %v, want %v of %+v", got, want, p)
+			t.Fatalf("requests %v, want %v of %+v", got, want, p)
+		}
+		if got, want := limits(pod.From(p), nil, refused), (Usage{sum.CPU.Limit, sum.Memory.Limit}); got != want {
+			t.Fatalf("limits %v, want %v of %+v", got, want, p)
 		}
 	}
 }

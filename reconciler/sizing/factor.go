@@ -59,9 +59,4 @@ func (f Factor) mulDiv(v int64) (quotient, remainder uint64, ok bool) {
 	return quotient, remainder, true
 }
 
-func saturate(q uint64) int64 {
-	if q > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(q)
-}
+func saturate(q uint64) int64 { return int64(min(q, math.MaxInt64)) }

@@ -6,9 +6,9 @@ const mebibyte = 1 << 20
 // Range holds a request from Min to Max; 0 means that the end is open.
 type Range struct{ Min, Max int64 }
 
-// clamp returns v within the range, and whether that changed it.
+// clamp returns v, which is not negative, within the range, and whether that changed it.
 func (r Range) clamp(v int64) (int64, bool) {
-	if r.Min > 0 && v < r.Min {
+	if v < r.Min {
 		return r.Min, true
 	}
 	if r.Max > 0 && v > r.Max {

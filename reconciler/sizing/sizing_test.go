@@ -143,13 +143,15 @@ func TestQOSClass(t *testing.T) {
 }
 
 func TestQuantitiesThatNoMachineHasAreTold(t *testing.T) {
-	for text, want := range map[string]bool{"0": true, "1m": true, "64": true, "1G": true, "1000000001": false, "10E": false, "1e40": false, "-1": false, "18446744073709552": false} {
+	// With more digits than fit in 64 bits a quantity is kept as a decimal.
+	const digits = ".0000000000000000000000"
+	for text, want := range map[string]bool{"0" + digits: true, "1000000000" + digits: true, "1000000000" + digits + "1": false, "0": true, "1m": true, "64": true, "1G": true, "1000000001": false, "10E": false, "1e40": false, "-1": false, "18446744073709552": false} {
 		q := resource.MustParse(text)
 		if amount, ok := Millicores(&q); ok != want || amount < 0 || amount > 1e12 {
 			t.Errorf("Millicores(%s) = %d, %v, want %v", text, amount, ok, want)
 		}
 	}
-	for text, want := range map[string]bool{"0": true, "1": true, "1Ei": true, "1025Pi": false, "1e30": false, "-1": false} {
+	for text, want := range map[string]bool{"0" + digits: true, "1152921504606846976" + digits: true, "2E": false, "0": true, "1": true, "1Ei": true, "1025Pi": false, "1e30": false, "-1": false} {
 		q := resource.MustParse(text)
 		if amount, ok := Bytes(&q); ok != want || amount < 0 || amount > 1<<60 {
 			t.Errorf("Bytes(%s) = %d, %v, want %v", text, amount, ok, want)

@@ -106,8 +106,12 @@ func aggregate(key Key, group []*sample.Sample, s *Settings) Aggregate {
 	var single []score
 	var unitTime time.Time
 	for _, x := range group {
-		if d := x.Time.Compare(unitTime); x.Unit != "" && (d > 0 || d == 0 && x.Unit > a.Unit) {
+		switch d := x.Time.Compare(unitTime); {
+		case x.Unit == "" || d < 0:
+		case d > 0:
 			a.Unit, unitTime = x.Unit, x.Time
+		default:
+			a.Unit = max(a.Unit, x.Unit)
 		}
 		runs := max(1, x.Runs)
 		switch {

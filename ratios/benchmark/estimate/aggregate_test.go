@@ -42,12 +42,17 @@ func TestAggregates(t *testing.T) {
 		{name: "scores count per vCPU", samples: []sample.Sample{
 			with(run("a", 80), func(x *sample.Sample) { x.VCPUs, x.Threads, x.SingleThread = 8, 8, 17 })},
 			count: 1, machines: 1, median: 10, singleThead: 17},
+		{name: "what one thread does alone is told by those who know it", samples: []sample.Sample{
+			run("a", 10), with(run("b", 10), func(x *sample.Sample) { x.SingleThread = 17 }), run("c", 10)},
+			count: 3, machines: 3, median: 10, singleThead: 17},
 		// The median of all six is 100.5 and their median deviation 1.5, so that
 		// 1.4826 × 1.5 × 3.5 = 7.8 is far; of the first five these are 100 and 1.
 		{name: "what is farther than 3.5 deviations from the median is dropped", samples: runs(98, 99, 100, 101, 102, 109),
 			count: 5, outliers: 1, machines: 5, median: 100, spread: 0.014826},
 		{name: "what is nearer is not", samples: runs(98, 99, 100, 101, 102, 108),
 			count: 6, machines: 6, median: 100.5, spread: 1.4826 * 1.5 / 100.5},
+		{name: "nor is what is exactly as far", samples: runs(1000, 1000, 1000, 1000, 1003.5),
+			count: 5, machines: 5, median: 1000},
 		{name: "nothing is dropped of four samples", samples: runs(100, 100, 100, 200),
 			count: 4, machines: 4, median: 100},
 		{name: "where most scores are equal, one that differs a little stays", samples: runs(100, 100, 100, 100, 100.3),
@@ -81,7 +86,7 @@ func TestAggregates(t *testing.T) {
 		{name: "what ran on some of the vCPUs only does not count", samples: []sample.Sample{run("a", 10),
 			with(run("b", 30), func(x *sample.Sample) { x.VCPUs, x.Threads = 8, 4 })}, count: 1, machines: 1, median: 10},
 		{name: "what is too old does not count", samples: []sample.Sample{
-			with(run("a", 10), old(90*24*time.Hour)), with(run("b", 30), old(90*24*time.Hour+1))}, count: 1, machines: 1, median: 10},
+			with(run("b", 30), old(90*24*time.Hour+1)), with(run("a", 10), old(90*24*time.Hour))}, count: 1, machines: 1, median: 10},
 		{name: "without a node type nothing counts", samples: []sample.Sample{run("a", 10),
 			with(run("b", 30), func(x *sample.Sample) { x.NodeType = "" })}, count: 1, machines: 1, median: 10},
 	} {
@@ -99,6 +104,36 @@ func TestAggregates(t *testing.T) {
 				!near(a.SingleThread, tc.singleThead, 1e-9) || !near(a.SpotMedian, tc.spotMedian, 1e-9) {
 				t.Errorf("median %v, spread %v, single thread %v, spot %v; want %v, %v, %v, %v",
 					a.Median, a.Spread, a.SingleThread, a.SpotMedian, tc.median, tc.spread, tc.singleThead, tc.spotMedian)
+			}
+		})
+	}
+}
+
+func TestTheUnitIsTheNewest(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		units []string // Of samples that are an hour older each.
+		same  bool     // They are not.
+		want  string
+	}{
+		{"whatever its name", []string{"KB/s", "MB/s"}, false, "KB/s"},
+		{"none is no unit", []string{"", "KB/s", "MB/s"}, false, "KB/s"},
+		{"of several that are as new the last by name", []string{"KB/s", "MB/s", "", "GB/s"}, true, "MB/s"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var samples []sample.Sample
+			for i, unit := range tc.units {
+				x := run("a", 10)
+				if x.Unit = unit; !tc.same {
+					x.Time = now.Add(-time.Duration(i) * time.Hour)
+				}
+				samples = append(samples, x)
+			}
+			for range samples { // From whichever they are read.
+				samples = append(samples[1:], samples[0])
+				if a := Aggregates(samples, now, Defaults())[0]; a.Unit != tc.want {
+					t.Errorf("%q, want %q", a.Unit, tc.want)
+				}
 			}
 		})
 	}

@@ -85,9 +85,6 @@ func families(aggregates []Aggregate, baseline string, s *Settings) map[string]*
 // these are as many. The baseline is always among them: everything is compared with
 // it.
 func foremost(models []model, baseline string) []model {
-	if len(models) <= mostModels {
-		return models
-	}
 	rank := func(m model) int {
 		if m.name == baseline {
 			return math.MaxInt
@@ -95,7 +92,7 @@ func foremost(models []model, baseline string) []model {
 		return m.machines
 	}
 	slices.SortStableFunc(models, func(a, b model) int { return cmp.Compare(rank(b), rank(a)) })
-	models = models[:mostModels]
+	models = models[:min(len(models), mostModels)]
 	slices.SortFunc(models, func(a, b model) int { return cmp.Compare(a.name, b.name) })
 	return models
 }

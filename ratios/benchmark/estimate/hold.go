@@ -116,7 +116,7 @@ func disagreement(count []pair, s *Settings) []Hold {
 
 // uncertainty tells that the confidence interval is too wide.
 func uncertainty(low, high float64, s *Settings) []Hold {
-	if low <= 0 || !exceeds(high/low, s.MaxSpread) {
+	if low == 0 || !exceeds(high/low, s.MaxSpread) {
 		return nil
 	}
 	return []Hold{{MachinesDisagree, fmt.Sprintf("the ratio is between %.2f and %.2f, which are %.2f times apart, at most %.2f is sound: some machines are much faster than others",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
@@ -68,6 +69,13 @@ func TestHolds(t *testing.T) {
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n2d", "c", 100, enough},
 			{"n4", "a", 110, enough}, {"n4", "b", 110, enough}, {"n4", "c", 300, []int{1}},
 		}, ratio: 1.1},
+		{name: "what is only shown is none of these others", batches: []batch{
+			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n2d", "c", 100, enough},
+			{"n4", "a", 110, enough}, {"n4", "b", 121, []int{1}}, {"n4", "c", 300, enough},
+		}, change: func(s *Settings) { s.Weights = map[string]float64{"c": 0} },
+			ratio: 1.153689732, want: []Hold{
+				{TooFewSamples, "1 sample per benchmark of n4, 3 are needed"},
+				{TooFewMachines, "1 machine per benchmark of n4, 2 are needed"}}},
 		{name: "benchmarks that are only shown count neither as benchmarks nor in the spread", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, enough}, {"n4", "b", 300, enough},
 		}, change: func(s *Settings) { s.Weights = map[string]float64{"b": 0} },
@@ -102,6 +110,38 @@ func TestHolds(t *testing.T) {
 				if h.Code.NotEnough() != (h.Code != BenchmarksDisagree) {
 					t.Errorf("%s says not enough: %v", h.Code, h.Code.NotEnough())
 				}
+			}
+		})
+	}
+}
+
+func TestTheSamplesOfAnEstimateAreThoseThatCount(t *testing.T) {
+	var samples []sample.Sample
+	add := func(age time.Duration, b batch) {
+		for _, x := range b.samples() {
+			x.Time = now.Add(-age)
+			samples = append(samples, x)
+		}
+	}
+	add(0, batch{"n2d", "a", 100, []int{3, 3}})
+	add(0, batch{"n2d", "b", 100, []int{3, 3}})
+	add(3*time.Hour, batch{"n4", "a", 110, []int{2, 1}})
+	add(2*time.Hour, batch{"n4", "b", 110, []int{2, 2}})
+	add(4*time.Hour, batch{"n4", "c", 110, []int{1, 1, 1, 1, 1}})
+	add(1*time.Hour, batch{"n4", "bench-node:memory-copy", 110, []int{1, 1, 1, 1, 1, 1}})
+	for _, tc := range []struct {
+		name, baseline    string
+		samples, machines int
+		oldest, newest    time.Duration
+	}{
+		{"in the benchmarks that are compared", "n2d", 7, 2, 3 * time.Hour, 2 * time.Hour},
+		{"all while none can be compared", "c3", 18, 6, 4 * time.Hour, time.Hour},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := estimates(samples, tc.baseline, Defaults())["n4"]
+			if e.Samples != tc.samples || e.Machines != tc.machines || now.Sub(e.Oldest) != tc.oldest || now.Sub(e.Newest) != tc.newest {
+				t.Errorf("%d of %d machines, %s to %s old; want %d of %d, %s to %s", e.Samples, e.Machines, now.Sub(e.Oldest), now.Sub(e.Newest),
+					tc.samples, tc.machines, tc.oldest, tc.newest)
 			}
 		})
 	}

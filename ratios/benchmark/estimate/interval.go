@@ -43,10 +43,7 @@ const (
 )
 
 func (s *Settings) resamples(scores int) int {
-	if scores <= fullyResampled {
-		return s.Resamples
-	}
-	return min(s.Resamples, max(leastResamples, s.Resamples*fullyResampled/scores))
+	return min(s.Resamples, max(leastResamples, s.Resamples*fullyResampled/max(1, scores)))
 }
 
 // resample sets the draws of all series that count, once.

@@ -80,8 +80,9 @@ func split(n int, total float64, weight func(i int) float64) (int, int) {
 		case sum > half+tolerance:
 			return i, i
 		case sum >= half-tolerance:
-			return i, min(i+1, n-1)
+			return i, i + 1
 		}
 	}
-	return n - 1, n - 1
+	last := n - 1
+	return last, last
 }

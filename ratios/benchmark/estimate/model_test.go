@@ -53,6 +53,10 @@ func TestModels(t *testing.T) {
 			map[string]float64{"e2": 1, "e2@X": 1, "e2@Y": 1.12}, []Code{ModelsDiffer}},
 		{"a model of as many machines as a ratio needs does", []group{base, {"e2", "X", 9, 100, "a b"}, {"e2", "Y", 2, 112, "a b"}}, "n2d",
 			map[string]float64{"e2": 1, "e2@X": 1, "e2@Y": 1.12}, []Code{ModelsDiffer}},
+		{"one that raises no doubt does not hide two that do", []group{base, {"e2", "W", 1, 100, "a b"}, {"e2", "X", 5, 100, "a b"}, {"e2", "Y", 5, 112, "a b"}}, "n2d",
+			map[string]float64{"e2": 1, "e2@W": 1, "e2@X": 1, "e2@Y": 1.12}, []Code{ModelsDiffer}},
+		{"nor does one that no other can be compared with", []group{base, {"e2", "X", 3, 100, "c"}, {"e2", "Y", 3, 100, "a b"}, {"e2", "Z", 3, 112, "a b"}}, "n2d",
+			map[string]float64{"e2": 1.06, "e2@X": 0, "e2@Y": 1, "e2@Z": 1.12}, []Code{ModelsDiffer}},
 		{"a model of one machine of the baseline holds nothing back", []group{{"n2d", "P", 5, 100, "a b"}, {"n2d", "Q", 1, 150, "a b"}, {"e2", "X", 3, 110, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.1, "n2d@P": 1, "n2d@Q": 1.5}, nil},
 		{"an unknown model counts for the type alone", []group{base, {"e2", "", 4, 150, "a b"}, {"e2", "X", 3, 100, "a b"}}, "n2d",
@@ -106,6 +110,42 @@ func TestAModelThatDiffersIsNamedWithItsRatio(t *testing.T) {
 	}
 	if want := []Model{{"Y", 1.12, 3}, {"Z", 0, 3}}; len(e.Models) != 2 || e.Models[1] != want[1] || !near(e.Models[0].Ratio, 1.12, 1e-9) {
 		t.Errorf("models %+v, want %+v", e.Models, want)
+	}
+}
+
+func TestOfModelsThatDifferAsMuchTheFirstAreNamed(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		x, y, z float64
+		want    string
+	}{
+		{"two are faster", 100, 112, 112, "Y is 1.12 times as fast as X"},
+		{"two are slower", 112, 100, 100, "X is 1.12 times as fast as Y"},
+		{"the last differs more", 100, 112, 120, "Z is 1.20 times as fast as X"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var samples []sample.Sample
+			for _, g := range []group{{"n2d", "", 3, 100, "a b"}, {"e2", "X", 3, tc.x, "a b"}, {"e2", "Y", 3, tc.y, "a b"}, {"e2", "Z", 3, tc.z, "a b"}} {
+				samples = append(samples, g.samples()...)
+			}
+			if holds := estimates(samples, "n2d", Defaults())["e2"].Holds; len(holds) != 1 || !strings.Contains(holds[0].Message, tc.want) {
+				t.Errorf("holds %q, want %q", holds, tc.want)
+			}
+		})
+	}
+}
+
+func TestAThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds(t *testing.T) {
+	s := Defaults()
+	s.MinMachines = 4
+	for machines, want := range map[int]bool{2: true, 1: false} {
+		var samples []sample.Sample
+		for _, g := range []group{{"n2d", "", 6, 100, "a b"}, {"e2", "X", 6 - machines, 100, "a b"}, {"e2", "Y", machines, 112, "a b"}} {
+			samples = append(samples, g.samples()...)
+		}
+		if e := estimates(samples, "n2d", s)["e2"]; held(e, ModelsDiffer) != want {
+			t.Errorf("%d of 6: holds %q", machines, e.Holds)
+		}
 	}
 }
 

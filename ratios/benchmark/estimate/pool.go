@@ -33,15 +33,13 @@ type pool struct {
 	resampled bool
 }
 
-// newPool puts what several CPU models come to together. Their outliers were
+// newPool puts what several CPU models come to, which all have scores, together. Their outliers were
 // dropped before: machines of another model are none.
 func newPool(name string, aggregates []*Aggregate) *pool {
 	byTest := make(map[test][]*Aggregate)
 	for _, a := range aggregates {
-		if len(a.scores) > 0 {
-			t := test{a.Benchmark, a.Version}
-			byTest[t] = append(byTest[t], a)
-		}
+		t := test{a.Benchmark, a.Version}
+		byTest[t] = append(byTest[t], a)
 	}
 	p := &pool{name: name}
 	for t, parts := range byTest {

@@ -1,6 +1,8 @@
 package estimate
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
@@ -39,6 +41,10 @@ func TestOneMachineOfFewDoesNotMoveARatioByItself(t *testing.T) {
 			e := estimates(samples, "n2d", Defaults())["n4"]
 			if len(e.Holds) != len(tc.want) || len(e.Holds) > 0 && e.Holds[0].Code != tc.want[0] {
 				t.Errorf("ratio %.2f (%.2f to %.2f), holds %v", e.Ratio, e.Low, e.High, e.Holds)
+			}
+			apart := fmt.Sprintf("between %.2f and %.2f, which are %.2f times apart, at most 1.30", e.Low, e.High, e.High/e.Low)
+			if len(e.Holds) > 0 && !strings.Contains(e.Holds[0].Message, apart) {
+				t.Errorf("holds %v, want %q", e.Holds, apart)
 			}
 		})
 	}

@@ -76,6 +76,7 @@ func TestHowARatioFollowsItsEstimates(t *testing.T) {
 			is(1.2, 1.2/1.1, 1.2/1.1, 1.2)},
 		{"with enough again it turns around, once that is confirmed", Defaults(), 1.5, in(none, none, none, good(1.5), good(1.5), good(1.5), good(1.5)),
 			is(1.5, 1.5/1.1, 1.5/1.21, 1.5/1.21, 1.5/1.1, 1.5, 1.5)},
+		{"an estimate that lies where it is going back to is confirmed by itself", Defaults(), 1.5, in(none, good(1.2), good(1.2)), is(1.5, 1.5, 1.5/1.1)},
 		{"or stays, if it is within the dead band", Defaults(), 1.2, in(none, none, good(1.12), good(1.12)), is(1.2, 1.2/1.1, 1.2/1.1, 1.2/1.1)},
 		{"what cannot be an estimate is none", Defaults(), 1.05, in(good(math.NaN()), good(math.Inf(1)), good(-1)), is(1.05, 0, 0)},
 	} {
@@ -104,6 +105,15 @@ func TestAnotherBaselineStartsAnew(t *testing.T) {
 	} {
 		if s = Next(s, in, hour(i+1), Defaults()); !cmp.Equal(want, s, nearly) {
 			t.Errorf("window %d: %s", i+1, cmp.Diff(want, s, nearly))
+		}
+	}
+}
+
+func TestAStateThatMovesThoughNothingWasConfirmedIsConfirmedFirst(t *testing.T) {
+	s := State{Baseline: "n2d", Ratio: 1, Judged: start, Direction: 1, Moving: true}
+	for i, want := range []float64{1, 1.1} {
+		if s = Next(s, good(1.5), start.Add(time.Duration(i+1)*time.Hour), Defaults()); s.Ratio != want {
+			t.Errorf("after %d windows the ratio is %v, want %v", i+1, s.Ratio, want)
 		}
 	}
 }

@@ -16,8 +16,5 @@ func (s Settings) within(target, ratio float64) bool {
 // step is the ratio one step nearer to the target, or there.
 func (s Settings) step(ratio, target float64, since time.Duration) float64 {
 	most := math.Pow(1+max(s.MaxStepPerHour, 0), min(since.Hours(), 1))
-	if target > ratio {
-		return min(ratio*most, target)
-	}
-	return max(ratio/most, target)
+	return min(max(ratio/most, target), ratio*most)
 }

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+// faultsOf are what is wrong with a document; none if nothing is.
+func faultsOf(t *testing.T, text string) Faults {
+	t.Helper()
+	_, err := Parse([]byte(text), ratios.Provenance{})
+	faults, ok := errors.AsType[Faults](err)
+	if err != nil && !ok {
+		t.Fatalf("error %v", err)
+	}
+	return faults
+}
+
+func TestWhatABoundMayJustBe(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"as much as the other end", strings.Replace(published, `"50m"`, `"16"`, 1), true},
+		{"more than the other end", strings.Replace(published, `"50m"`, `"16001m"`, 1), false},
+		{"64 characters", strings.Replace(published, `"16"`, `"`+strings.Repeat("0", 62)+`16"`, 1), true},
+		{"65 characters", strings.Replace(published, `"16"`, `"`+strings.Repeat("0", 63)+`16"`, 1), false},
+		{"an exponent of a sign and two digits", strings.Replace(published, `"16"`, `"16e+00"`, 1), true},
+		{"an exponent of three", strings.Replace(published, `"16"`, `"16e+000"`, 1), false},
+		{"a suffix of six", strings.Replace(published, `"16"`, `"16eeeeee"`, 1), false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if faults := faultsOf(t, tc.text); (len(faults) == 0) != tc.want {
+				t.Errorf("faults %q", faults)
+			}
+		})
+	}
+}
+
+func TestAKeyThatCouldBeTakenForMoreIsInQuotes(t *testing.T) {
+	for key, want := range map[string]string{
+		"azAZ09": "azAZ09", "a-b_c/d": "a-b_c/d",
+		"@a": `["@a"]`, "a.b": `["a.b"]`, "a:b": `["a:b"]`, "[a": `["[a"]`, "`": "[\"`\"]", "{": `["{"]`, "a b": `["a b"]`,
+	} {
+		faults := faultsOf(t, published+"\n'"+key+"': 1\n")
+		if len(faults) != 1 || !strings.HasPrefix(faults[0], want+": line ") || !strings.HasSuffix(faults[0], "unknown key") {
+			t.Errorf("faults %q, want %s", faults, want)
+		}
+	}
+}
+
+func TestAKeyThatCannotBeReadHidesNoFault(t *testing.T) {
+	for name, text := range map[string]string{
+		"a list":    published + "\n? [a]\n: 1\nextra: 1\n",
+		"set twice": published + "\nbaselineNodeType: n4\nextra: 1\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults := faultsOf(t, text)
+			told := slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, "extra: line ") })
+			if len(faults) != 2 || !told {
+				t.Errorf("faults %q, want one more than that of extra", faults)
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// endless begins the reason of a mutant whose tests run into their timeout because it
+// never ends, and not because they are slow.
+const endless = "endless: "
+
+// equivalent is a mutant that is not killed, and why.
+type equivalent struct {
+	change
+	why string
+}
+
+// readEquivalent reads a list: paragraphs of the file and the function, the line, the
+// line of the mutant, and why. What begins with # is for readers.
+func readEquivalent(name string) ([]equivalent, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := parseEquivalent(string(content))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, nil
+}
+
+func parseEquivalent(text string) (all []equivalent, err error) {
+	var paragraph []string
+	end := func() error {
+		if len(paragraph) == 0 {
+			return nil
+		}
+		defer func() { paragraph = nil }()
+		if len(paragraph) < 4 || !strings.HasPrefix(paragraph[1], "- ") || !strings.HasPrefix(paragraph[2], "+ ") {
+			return fmt.Errorf("%q is not followed by a line with -, one with + and why no test can tell these apart", paragraph[0])
+		}
+		file, function, _ := strings.Cut(paragraph[0], " ")
+		all = append(all, equivalent{change{file, function, paragraph[1][2:], paragraph[2][2:]}, strings.Join(paragraph[3:], " ")})
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case line != "":
+			paragraph = append(paragraph, line)
+		default:
+			if err := end(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, end()
+}

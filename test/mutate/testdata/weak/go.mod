@@ -1,0 +1,3 @@
+module example.org/weak
+
+go 1.26

@@ -24,6 +24,8 @@ LDFLAGS := -X main.version=$(VERSION)
 
 # Tools are pinned in a module of their own.
 TOOL := go tool -modfile=test/tools/go.mod
+# What go vet says is part of verify.
+GO_TEST := go test -vet=off
 # The race detector needs cgo, and so a C compiler.
 RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && echo -race)
 
@@ -110,12 +112,28 @@ clean: ## Remove what was built, and the local cluster.
 	if [ -e .run/cluster ]; then bin/testcluster down --dir .run/cluster; fi
 	rm -rf bin dist .run
 
+# Journeys wait more than they work, so others run beside them.
 .PHONY: test
-test: test-unit test-image test-cluster test-chaos test-e2e ## Run all tests, against real clusters that are built and started for them.
+test: ## Run all tests, against real clusters that are built and started for them.
+	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-chaos test-cluster test-image
+
+# The race detector takes ten times as long. It finds nothing in calculations without
+# goroutines, nor more in large contents than in small ones: these run without it.
+# Of tests with the name TestStore it is some subtests.
+PURE := $(addprefix ./,ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing)
+LARGE := TestAnyHistory|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
+LARGE_STORED := 10,000.nodes|the.largest.content|what.does.not.fit
+large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
 
 .PHONY: test-unit
 test-unit: build bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/prometheus bin/promtool ## Run unit and integration tests.
-	go test $(RACE) -timeout=20m $$(go list ./... | grep -v -e /test/e2e -e /test/chaos)
+	$(GO_TEST) $(PURE)
+	@test/shared-cluster $(MAKE) --no-print-directory test-shared
+
+.PHONY: test-shared
+test-shared:
+	$(GO_TEST) -run '$(large)' $$(grep -rlE 'func ($(LARGE))\(|\{"($(LARGE_STORED))' --include='*_test.go' . | xargs dirname | sort -u)
+	$(GO_TEST) $(RACE) -skip '$(large)' -timeout=20m $$(go list ./... | grep -v -e /test/e2e -e /test/chaos $(PURE:./%=-e /%$$))
 
 .PHONY: test-image
 test-image: ## Build the image and look into it.
@@ -127,13 +145,13 @@ test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
 
 .PHONY: test-skew
 test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the oldest Kubernetes API server that is supported.
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test ./deploy -run 'TestAnnotationGuard|TestApply|TestTheNodeAgentsComponents|TestEachRole'
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) go test -short ./test/chaos
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) test/shared-cluster $(GO_TEST) ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) ./deploy -run 'TestAnnotationGuard|TestApply|TestTheNodeAgentsComponents|TestEachRole'
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) -short ./test/chaos
 
 .PHONY: test-chaos
 test-chaos: bin/testcluster ## Kill the reconciler at its writes, and let its calls fail.
-	go test -count=1 -timeout=20m ./test/chaos
+	$(GO_TEST) -count=1 -timeout=20m ./test/chaos
 
 # How many processes are killed, and how many calls fail, in "make chaos".
 CHAOS ?= -rounds 1000 -faults 10000
@@ -144,7 +162,7 @@ chaos: bin/testcluster ## Kill 1,000 processes and let 10,000 calls fail while o
 
 .PHONY: test-e2e
 test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
-	go test -count=1 -timeout=20m ./test/e2e
+	$(GO_TEST) -count=1 -timeout=20m ./test/e2e
 
 # Whose tests "make mutate" tries: what only computes. The one test among them that
 # asks an API server is left out, it would take hours.

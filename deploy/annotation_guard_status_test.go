@@ -61,6 +61,7 @@ type forgery struct {
 // TestAnnotationGuardForgeries has somebody who may write pods and their statuses, but
 // not resize them, make the server believe what was never so.
 func TestAnnotationGuardForgeries(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	config := cluster.Config()
 	if err := localcluster.Apply(t.Context(), config, append(Base(), AnnotationGuard(), []byte(bystanders))...); err != nil {

@@ -19,6 +19,7 @@ import (
 // TestAnnotationGuard has somebody who may write pods, but not resize them, try
 // everything that could size them.
 func TestAnnotationGuard(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	config := cluster.Config()
 	if err := localcluster.Apply(t.Context(), config, append(Base(), AnnotationGuard())...); err != nil {

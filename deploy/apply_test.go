@@ -16,6 +16,7 @@ var overlays = []string{"base", "overlays/high-availability", "overlays/drop-in"
 // TestApply is about what the API server makes of each way to install. Without
 // components, TestRunning and TestDropIn apply them.
 func TestApply(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	admin := kubernetes.NewForConfigOrDie(cluster.Config())
 	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-f", "testdata/crds.yaml")

@@ -26,6 +26,7 @@ const agentAccount = "workload-resizer-bench-node"
 
 // TestTheNodeAgentsComponents is about what the API server makes of them.
 func TestTheNodeAgentsComponents(t *testing.T) {
+	t.Parallel()
 	config := localcluster.ForTest(t, "").Config()
 	if err := localcluster.Apply(t.Context(), config, built(t, "base", "bench-node", "cpu-model-label")); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ const published = "workload-resizer-controller-manager"
 
 // TestDropIn is about the published controller, whose place ours takes.
 func TestDropIn(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "n2d=2")
 	admin := kubernetes.NewForConfigOrDie(cluster.Config())
 	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-f", "testdata/published.yaml")

@@ -18,6 +18,7 @@ import (
 
 // TestRunning is about what controllers, the scheduler and kubelets make of it.
 func TestRunning(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "n2d=2,n4=1")
 	admin := kubernetes.NewForConfigOrDie(cluster.Config())
 	for _, tc := range []struct {

@@ -170,6 +170,7 @@ func (s *stamped) pod() *corev1.Pod {
 // TestStampOriginals is about what the API server makes of the policy. Pods are
 // created without being stored, so that nobody misses their owners.
 func TestStampOriginals(t *testing.T) {
+	t.Parallel()
 	config := localcluster.ForTest(t, "").Config()
 	if err := localcluster.Apply(t.Context(), config, []byte(limitedNamespace), StampOriginals(), other("a"), other("z")); err != nil {
 		t.Fatal(err)

@@ -84,6 +84,7 @@ type above struct {
 const reader = "reader"
 
 func TestWhatIsAboveControllers(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	config := cluster.Config()
 	config.QPS = -1

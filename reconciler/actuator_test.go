@@ -39,6 +39,7 @@ type apiServer struct {
 }
 
 func TestActuator(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	config := cluster.Config()
 	config.QPS = -1

@@ -28,6 +28,7 @@ import (
 // Half of the pods are on a node whose ratio changes most, and a policy of the cluster
 // refuses to have them resized.
 func TestPodsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
 	const each, rate = 20, 2
 	config := localcluster.ForTest(t, "").Config()
 	config.QPS = -1

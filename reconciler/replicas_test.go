@@ -27,6 +27,7 @@ const (
 )
 
 func TestReplicas(t *testing.T) {
+	t.Parallel()
 	config := localcluster.ForTest(t, "").Config()
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)

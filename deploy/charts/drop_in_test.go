@@ -12,6 +12,7 @@ import (
 )
 
 func TestThePublishedControllerAndThisOneNeverRunTogether(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	deployments := kubernetes.NewForConfigOrDie(cluster.Config()).AppsV1().Deployments(namespace)
 	apply := func(input, file string) {

@@ -76,6 +76,7 @@ func (w written) lost(ctx context.Context, certificate bool) error {
 }
 
 func TestWhatServersWroteOutlivesTheRelease(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	client := kubernetes.NewForConfigOrDie(cluster.Config())
 	helm := func(args ...string) string {
@@ -131,6 +132,7 @@ func TestWhatServersWroteOutlivesTheRelease(t *testing.T) {
 }
 
 func TestThereIsOneReleaseInACluster(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	install := func(release string) error {
 		const values = "benchNode: {enabled: true, labelNode: true}\nstampOriginals: {enabled: true}\nserviceAccount: {name: resizer}"
@@ -151,6 +153,7 @@ func TestThereIsOneReleaseInACluster(t *testing.T) {
 }
 
 func TestWhatHelmPrintsCanBeApplied(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	client := kubernetes.NewForConfigOrDie(cluster.Config())
 	manifest, err := rendered(t, namespace, "namespace: {create: true}\nbenchNode: {enabled: true, labelNode: true}")

@@ -27,16 +27,22 @@ type counter struct {
 	rejected []error
 }
 
-// newCounter makes a document of a ConfigMap that is there, whose watch is in the
-// test's hands.
-func newCounter(t *testing.T, client kubernetes.Interface, name string) *counter {
+// numbers is a namespace of a real API server.
+type numbers struct {
+	client    kubernetes.Interface
+	namespace string
+}
+
+// counter makes a document of a ConfigMap that is there, whose watch is in the test's
+// hands.
+func (n *numbers) counter(t *testing.T, name string) *counter {
 	t.Helper()
-	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}}}, metav1.CreateOptions{}); err != nil {
+	if _, err := n.client.CoreV1().ConfigMaps(n.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	c := &counter{}
 	c.Document = New(Config[int]{
-		Source:       follow.ConfigMap{Client: client, Namespace: "default", Name: name},
+		Source:       follow.ConfigMap{Client: n.client, Namespace: n.namespace, Name: name},
 		Noun:         "numbers",
 		FieldManager: "tester",
 		Clock:        clock.RealClock{},
@@ -58,12 +64,11 @@ func one(n int, _ map[string]string) (map[string]string, error) {
 }
 
 func TestDocument(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
-	config.QPS = -1
-	client := kubernetes.NewForConfigOrDie(config)
+	namespace := localcluster.NamespaceForTest(t)
+	n := &numbers{kubernetes.NewForConfigOrDie(namespace.Config()), namespace.Name}
 	stored := func(t *testing.T, name string) *corev1.ConfigMap {
 		t.Helper()
-		cm, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), name, metav1.GetOptions{})
+		cm, err := n.client.CoreV1().ConfigMaps(n.namespace).Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +76,7 @@ func TestDocument(t *testing.T) {
 	}
 
 	t.Run("what is written is in force when Update returns", func(t *testing.T) {
-		c := newCounter(t, client, "written")
+		c := n.counter(t, "written")
 		for want := 1; want <= 3; want++ {
 			if err := c.Update(t.Context(), false, one); err != nil || c.inForce != want {
 				t.Fatalf("%d in force, %v", c.inForce, err)
@@ -82,13 +87,13 @@ func TestDocument(t *testing.T) {
 		}
 	})
 	t.Run("what is only checked is not written", func(t *testing.T) {
-		c := newCounter(t, client, "checked")
+		c := n.counter(t, "checked")
 		if err := c.Update(t.Context(), true, one); err != nil || c.inForce != 0 || len(stored(t, "checked").Data) > 0 {
 			t.Errorf("%d in force, %v", c.inForce, err)
 		}
 	})
 	t.Run("writers of two replicas undo nothing of each other", func(t *testing.T) {
-		a := newCounter(t, client, "shared")
+		a := n.counter(t, "shared")
 		config := a.Config
 		config.Accept = func(context.Context, int) InForce { return InForce{} }
 		b := New(config)
@@ -107,7 +112,7 @@ func TestDocument(t *testing.T) {
 		}
 	})
 	t.Run("who waits for another's write waits as long as it wants to", func(t *testing.T) {
-		c := newCounter(t, client, "waiting")
+		c := n.counter(t, "waiting")
 		under, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
 			done <- c.Update(context.Background(), false, func(n int, data map[string]string) (map[string]string, error) {
@@ -124,7 +129,7 @@ func TestDocument(t *testing.T) {
 		}
 		late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := c.Update(late, false, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes of ConfigMap default/waiting") {
+		if err := c.Update(late, false, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes of ConfigMap "+n.namespace+"/waiting") {
 			t.Errorf("late: %v", err)
 		}
 		close(finish)
@@ -137,14 +142,14 @@ func TestDocument(t *testing.T) {
 	})
 	t.Run("the error of a change is that of the update", func(t *testing.T) {
 		no := errors.New("no")
-		c := newCounter(t, client, "no")
+		c := n.counter(t, "no")
 		if err := c.Update(t.Context(), false, func(int, map[string]string) (map[string]string, error) { return nil, no }); !errors.Is(err, no) {
 			t.Error(err)
 		}
 	})
 	// A ConfigMap that etcd was restored with has a lower version or another uid.
 	t.Run("another ConfigMap of the name counts at once", func(t *testing.T) {
-		c := newCounter(t, client, "replaced")
+		c := n.counter(t, "replaced")
 		for range 2 {
 			if err := c.Update(t.Context(), false, one); err != nil {
 				t.Fatal(err)
@@ -168,11 +173,11 @@ func TestDocument(t *testing.T) {
 			readOnly, inForce bool
 			want              string
 		}{
-			"nothing-in-force": {want: "numbers cannot be stored: ConfigMap default/nothing-in-force, which keeps the numbers, does not exist: apply deploy/base, which has it"},
+			"nothing-in-force": {want: "numbers cannot be stored: ConfigMap " + n.namespace + "/nothing-in-force, which keeps the numbers, does not exist: apply deploy/base, which has it"},
 			"in-force":         {inForce: true},
 			"read-only":        {readOnly: true},
 		} {
-			c := newCounter(t, client, name)
+			c := n.counter(t, name)
 			cm := stored(t, name)
 			if tc.inForce {
 				cm.Data = map[string]string{"n": "1"}
@@ -193,7 +198,7 @@ func TestDocument(t *testing.T) {
 		}
 	})
 	t.Run("what is bad or gone leaves the last good content in force", func(t *testing.T) {
-		c := newCounter(t, client, "bad")
+		c := n.counter(t, "bad")
 		if err := c.Update(t.Context(), false, one); err != nil {
 			t.Fatal(err)
 		}
@@ -206,8 +211,8 @@ func TestDocument(t *testing.T) {
 			err  error
 			want string
 		}{
-			{bad, nil, `ConfigMap default/bad: strconv.Atoi: parsing "x": invalid syntax: correct that, or remove the key to end all numbers`},
-			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap default/bad, which keeps the numbers, does not exist; the 1 last known stay in force here"},
+			{bad, nil, "ConfigMap " + n.namespace + `/bad: strconv.Atoi: parsing "x": invalid syntax: correct that, or remove the key to end all numbers`},
+			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap " + n.namespace + "/bad, which keeps the numbers, does not exist; the 1 last known stay in force here"},
 			{nil, errors.New("no connection"), "no connection"},
 		} {
 			changed := c.Watch()

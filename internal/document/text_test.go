@@ -42,57 +42,78 @@ func TestProblemsOfALine(t *testing.T) {
 	}
 }
 
-// survives tells whether Decode reads what the two ways to write make of a text:
-// as YAML, and as JSON within YAML.
-func survives(t *testing.T, text string) bool {
+// lost returns the texts of which Decode reads others from what the two ways to write
+// make of them: as YAML, and as JSON within YAML.
+func lost(t *testing.T, texts ...string) []string {
 	t.Helper()
 	type line struct {
 		Text string `json:"text"`
 	}
-	asYAML, err := yaml.Marshal(line{text})
+	type lines struct {
+		Lines []line `json:"lines"`
+	}
+	var all lines
+	for _, text := range texts {
+		all.Lines = append(all.Lines, line{text})
+	}
+	asYAML, err := yaml.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	asJSON, err := json.Marshal(line{text})
+	asJSON, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var wrong []string
 	for _, written := range []string{string(asYAML), string(asJSON)} {
-		var got line
-		if err := Decode(written, &got); err != nil || got.Text != text {
-			return false
+		var got lines
+		if err := Decode(written, &got); err != nil || len(got.Lines) != len(texts) {
+			if len(texts) == 1 {
+				return texts
+			}
+			// One spoils them all.
+			half := len(texts) / 2
+			return append(lost(t, texts[:half]...), lost(t, texts[half:]...)...)
+		}
+		for i, text := range texts {
+			if got.Lines[i].Text != text {
+				wrong = append(wrong, text)
+			}
 		}
 	}
-	return true
+	return wrong
 }
+
+// together is how many texts are written at once, which takes less time.
+const together = 100
 
 func TestWhatIsALineCanBeReadAgain(t *testing.T) {
 	var chunk strings.Builder
-	flush := func() {
-		if text := chunk.String(); !survives(t, text) {
-			t.Errorf("%q is read as another", text)
-		}
-		chunk.Reset()
-	}
+	var chunks, alone []string
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if !utf8.ValidRune(r) || len(LineProblems(string(r), 4)) > 0 {
 			continue
 		}
 		// YAML gives the first character of a text a meaning, and the last.
-		if r < 0x3000 && !survives(t, string(r)) {
-			t.Errorf("%q is read as another", r)
+		if r < 0x3000 {
+			alone = append(alone, string(r))
 		}
 		if chunk.WriteRune(r); chunk.Len() > 4000 {
-			flush()
+			chunks = append(chunks, chunk.String())
+			chunk.Reset()
 		}
 	}
-	flush()
+	for texts := range slices.Chunk(append(append(chunks, chunk.String()), alone...), together) {
+		for _, text := range lost(t, texts...) {
+			t.Errorf("%q is read as another", text)
+		}
+	}
 }
 
 func TestAnyTextThatIsALineCanBeReadAgain(t *testing.T) {
 	special := []rune("-?:,[]{}#&*!|>'\"%@`~ =<.019eExXnyYNtf\\/\u00a0\u00ad\u200b\u202e\ufeff\ufffd\U0001f680ä")
 	source := rand.New(rand.NewPCG(1, 2))
-	tried := 0
+	var lines []string
 	for range 20_000 {
 		text := make([]rune, source.IntN(8))
 		for i := range text {
@@ -101,12 +122,15 @@ func TestAnyTextThatIsALineCanBeReadAgain(t *testing.T) {
 			}
 		}
 		if line := string(text); len(LineProblems(line, 64)) == 0 {
-			if tried++; !survives(t, line) {
-				t.Errorf("%q is read as another", line)
-			}
+			lines = append(lines, line)
 		}
 	}
-	if tried < 10_000 {
-		t.Errorf("only %d of the texts were lines", tried)
+	for texts := range slices.Chunk(lines, together) {
+		for _, text := range lost(t, texts...) {
+			t.Errorf("%q is read as another", text)
+		}
+	}
+	if len(lines) < 10_000 {
+		t.Errorf("only %d of the texts were lines", len(lines))
 	}
 }

@@ -18,12 +18,15 @@ import (
 )
 
 // reader is a user of a real API server whose rights are in the test's hands.
-type reader struct{ admin, user kubernetes.Interface }
+type reader struct {
+	admin, user kubernetes.Interface
+	namespace   string
+}
 
 // grant replaces what the user may do with ConfigMaps.
 func (r *reader) grant(t *testing.T, verbs ...string) {
 	t.Helper()
-	api := r.admin.RbacV1().Roles("default")
+	api := r.admin.RbacV1().Roles(r.namespace)
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "reader"}}
 	if len(verbs) > 0 {
 		role.Rules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs}}
@@ -66,13 +69,13 @@ func isMissing(_ *corev1.ConfigMap, err error) bool   { return errors.Is(err, Er
 func isForbidden(_ *corev1.ConfigMap, err error) bool { return apierrors.IsForbidden(err) }
 
 func TestRightsThatComeAndGo(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
-	config.QPS = -1
+	namespace := localcluster.NamespaceForTest(t)
+	config := namespace.Config()
 	asUser := rest.CopyConfig(config)
 	asUser.Impersonate.UserName = "reader"
-	r := &reader{kubernetes.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(asUser)}
+	r := &reader{kubernetes.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(asUser), namespace.Name}
 	r.grant(t)
-	if _, err := r.admin.RbacV1().RoleBindings("default").Create(t.Context(), &rbacv1.RoleBinding{
+	if _, err := r.admin.RbacV1().RoleBindings(r.namespace).Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "reader"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "reader"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "reader"}},
@@ -84,7 +87,7 @@ func TestRightsThatComeAndGo(t *testing.T) {
 		l := &last{}
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
-		go func() { done <- ConfigMap{r.user, "default", "followed"}.Run(ctx, l.report) }()
+		go func() { done <- ConfigMap{r.user, r.namespace, "followed"}.Run(ctx, l.report) }()
 		t.Cleanup(func() {
 			cancel()
 			if err := <-done; err != nil {
@@ -109,7 +112,7 @@ func TestRightsThatComeAndGo(t *testing.T) {
 		r.grant(t, "list", "watch")
 		l := follow(t)
 		l.await(t, "a missing ConfigMap", isMissing)
-		api := r.admin.CoreV1().ConfigMaps("default")
+		api := r.admin.CoreV1().ConfigMaps(r.namespace)
 		if _, err := api.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "followed"}, Data: map[string]string{"a": "b"}}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -24,14 +24,14 @@ import (
 
 // configMap is one ConfigMap of a real API server in the test's hands.
 type configMap struct {
-	t      *testing.T
-	client kubernetes.Interface
-	name   string
+	t               *testing.T
+	client          kubernetes.Interface
+	namespace, name string
 }
 
 func (c *configMap) write(data map[string]string) {
 	c.t.Helper()
-	api := c.client.CoreV1().ConfigMaps("default")
+	api := c.client.CoreV1().ConfigMaps(c.namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: c.name}, Data: data}
 	_, err := api.Update(context.Background(), cm, metav1.UpdateOptions{FieldManager: "tester"})
 	if apierrors.IsNotFound(err) {
@@ -44,7 +44,7 @@ func (c *configMap) write(data map[string]string) {
 
 func (c *configMap) remove() {
 	c.t.Helper()
-	if err := c.client.CoreV1().ConfigMaps("default").Delete(context.Background(), c.name, metav1.DeleteOptions{}); err != nil {
+	if err := c.client.CoreV1().ConfigMaps(c.namespace).Delete(context.Background(), c.name, metav1.DeleteOptions{}); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -61,19 +61,19 @@ func yaml(l *ratios.Layer) string {
 }
 
 func TestProvider(t *testing.T) {
-	cluster := localcluster.ForTest(t, "")
-	client := kubernetes.NewForConfigOrDie(cluster.Config())
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	count := 0
 	newConfigMap := func(t *testing.T) *configMap {
 		count++
-		return &configMap{t, client, fmt.Sprintf("config-%d", count)}
+		return &configMap{t, client, namespace.Name, fmt.Sprintf("config-%d", count)}
 	}
 
 	t.Run("keeps the contract", func(t *testing.T) {
 		ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
 			c := newConfigMap(t)
 			return ratiotest.Source{
-				Provider: configmap.New(client, "default", c.name, nil),
+				Provider: configmap.New(client, namespace.Name, c.name, nil),
 				Write:    func(l *ratios.Layer) { c.write(map[string]string{configmap.Key: yaml(l)}) },
 				Break:    func() { c.write(map[string]string{configmap.Key: "baselineNodeType: nowhere"}) },
 				Remove:   c.remove,
@@ -87,11 +87,11 @@ func TestProvider(t *testing.T) {
 		begin := time.Now().Add(-time.Second)
 		c.write(good)
 		// Another manager's label is not a change of the ratios.
-		if _, err := client.CoreV1().ConfigMaps("default").Patch(context.Background(), c.name, types.MergePatchType,
+		if _, err := client.CoreV1().ConfigMaps(namespace.Name).Patch(context.Background(), c.name, types.MergePatchType,
 			[]byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{FieldManager: "labeller"}); err != nil {
 			t.Fatal(err)
 		}
-		u := await(t, configmap.New(client, "default", c.name, nil), func(u ratios.Update) bool { return u.Layer != nil })
+		u := await(t, configmap.New(client, namespace.Name, c.name, nil), func(u ratios.Update) bool { return u.Layer != nil })
 		p := u.Layer.Ratios["a"].Provenance
 		if p.Source != "configmap" || p.Author != "tester" || p.UpdateTime.Before(begin.Truncate(time.Second)) || p.UpdateTime.After(time.Now()) {
 			t.Errorf("provenance %+v", p)
@@ -102,14 +102,14 @@ func TestProvider(t *testing.T) {
 		write := func(b float64, manager string) {
 			t.Helper()
 			patch := fmt.Sprintf(`{"data":{%q:"baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, b: {cpuPerf: %v, memPerf: 1}}"}}`, configmap.Key, b)
-			if _, err := client.CoreV1().ConfigMaps("default").Patch(context.Background(), c.name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager}); err != nil {
+			if _, err := client.CoreV1().ConfigMaps(namespace.Name).Patch(context.Background(), c.name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		c.write(good)
 		write(2, "first")
 		reported, wrote := 0, ""
-		await(t, configmap.New(client, "default", c.name, nil), func(u ratios.Update) bool {
+		await(t, configmap.New(client, namespace.Name, c.name, nil), func(u ratios.Update) bool {
 			switch reported++; reported {
 			case 1:
 				write(0, "first") // What is bad in between changes nothing.
@@ -136,13 +136,13 @@ func TestProvider(t *testing.T) {
 			c.write(tc.data)
 			var mu sync.Mutex
 			var rejected []string
-			p := configmap.New(client, "default", c.name, func(cm *corev1.ConfigMap, err error) {
+			p := configmap.New(client, namespace.Name, c.name, func(cm *corev1.ConfigMap, err error) {
 				mu.Lock()
 				defer mu.Unlock()
 				rejected = append(rejected, cm.Name+": "+err.Error())
 			})
 			u := await(t, p, func(u ratios.Update) bool { return u.Err != nil })
-			if !strings.Contains(u.Err.Error(), "ConfigMap default/"+c.name+": ") || !strings.Contains(u.Err.Error(), tc.want) {
+			if !strings.Contains(u.Err.Error(), "ConfigMap "+namespace.Name+"/"+c.name+": ") || !strings.Contains(u.Err.Error(), tc.want) {
 				t.Errorf("reported %v", u.Err)
 			}
 			mu.Lock()
@@ -153,8 +153,8 @@ func TestProvider(t *testing.T) {
 		}
 	})
 	t.Run("what keeps it from being read the first time is reported", func(t *testing.T) {
-		nobody := rest.AnonymousClientConfig(cluster.Config())
-		u := await(t, configmap.New(kubernetes.NewForConfigOrDie(nobody), "default", "config", nil), func(u ratios.Update) bool { return u.Err != nil })
+		nobody := rest.AnonymousClientConfig(namespace.Config())
+		u := await(t, configmap.New(kubernetes.NewForConfigOrDie(nobody), namespace.Name, "config", nil), func(u ratios.Update) bool { return u.Err != nil })
 		if !strings.Contains(u.Err.Error(), "forbidden") && !strings.Contains(u.Err.Error(), "Unauthorized") {
 			t.Errorf("reported %v", u.Err)
 		}

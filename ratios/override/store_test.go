@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
@@ -25,15 +24,15 @@ import (
 func deployed(t *testing.T, s *stored) {
 	apply := func() {
 		t.Helper()
-		if err := localcluster.Apply(t.Context(), s.config, deploy.Base()...); err != nil {
+		if err := s.namespace.Apply(t.Context(), deploy.Base()...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	apply()
-	asServer := rest.CopyConfig(s.config)
-	asServer.Impersonate.UserName = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
+	asServer := s.namespace.Config()
+	asServer.Impersonate.UserName = "system:serviceaccount:" + s.namespace.Name + ":" + deploy.ServiceAccount
 	run := func() *replica {
-		return running(t, New(kubernetes.NewForConfigOrDie(asServer), deploy.Namespace, deploy.Overrides))
+		return running(t, New(kubernetes.NewForConfigOrDie(asServer), s.namespace.Name, deploy.Overrides))
 	}
 	a := run()
 	a.mustUpdate(t, Request{}, set("n4", 2))
@@ -422,7 +421,7 @@ func broken(t *testing.T, s *stored) {
 		t.Errorf("rejected with %v", err)
 	}
 	localcluster.Eventually(t, "the error", func() error {
-		if err := r.table.Sources()[0].Err; err == nil || !strings.Contains(err.Error(), "ConfigMap default/"+s.name+": overrides.n4.cpuPerf: ") {
+		if err := r.table.Sources()[0].Err; err == nil || !strings.Contains(err.Error(), "ConfigMap "+s.namespace.Name+"/"+s.name+": overrides.n4.cpuPerf: ") {
 			return fmt.Errorf("error is %w", err)
 		}
 		return nil
@@ -440,9 +439,9 @@ func broken(t *testing.T, s *stored) {
 
 func refused(t *testing.T, s *stored) {
 	s.write(t, nil)
-	asNobody := rest.CopyConfig(s.config)
+	asNobody := s.namespace.Config()
 	asNobody.Impersonate.UserName = "nobody"
-	store := New(kubernetes.NewForConfigOrDie(asNobody), "default", s.name)
+	store := New(kubernetes.NewForConfigOrDie(asNobody), s.namespace.Name, s.name)
 	_, err := store.Update(t.Context(), []Patch{set("n4", 2)}, Request{})
 	if _, ok := errors.AsType[*RefusedError](err); !ok {
 		t.Errorf("update: %v", err)

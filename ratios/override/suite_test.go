@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
@@ -23,22 +22,21 @@ var began = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
 // stored is one ConfigMap of a real API server in the test's hands.
 type stored struct {
-	config *rest.Config
-	client kubernetes.Interface
-	name   string
+	namespace *localcluster.Namespace
+	client    kubernetes.Interface
+	name      string
 }
 
 func TestStore(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
-	config.QPS = -1
-	client := kubernetes.NewForConfigOrDie(config)
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	n := 0
-	next := func() *stored { n++; return &stored{config, client, fmt.Sprintf("overrides-%d", n)} }
+	next := func() *stored { n++; return &stored{namespace, client, fmt.Sprintf("overrides-%d", n)} }
 	t.Run("keeps the contract of providers", func(t *testing.T) {
 		ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
 			s := next()
 			return ratiotest.Source{
-				Provider: New(client, "default", s.name),
+				Provider: New(client, namespace.Name, s.name),
 				Write: func(l *ratios.Layer) {
 					data, _, err := format(content{overrides: l.Ratios})
 					if err != nil {
@@ -91,7 +89,7 @@ func TestTheFieldManagerIsThatOfTheContract(t *testing.T) {
 // write writes what a person would with kubectl; nil is no data at all.
 func (s *stored) write(t *testing.T, data map[string]string) {
 	t.Helper()
-	api := s.client.CoreV1().ConfigMaps("default")
+	api := s.client.CoreV1().ConfigMaps(s.namespace.Name)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}, Data: data}
 	_, err := api.Update(context.Background(), cm, metav1.UpdateOptions{})
 	if apierrors.IsNotFound(err) {
@@ -104,7 +102,7 @@ func (s *stored) write(t *testing.T, data map[string]string) {
 
 func (s *stored) read(t *testing.T) content {
 	t.Helper()
-	cm, err := s.client.CoreV1().ConfigMaps("default").Get(t.Context(), s.name, metav1.GetOptions{})
+	cm, err := s.client.CoreV1().ConfigMaps(s.namespace.Name).Get(t.Context(), s.name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +115,7 @@ func (s *stored) read(t *testing.T) content {
 
 func (s *stored) remove(t *testing.T) {
 	t.Helper()
-	if err := s.client.CoreV1().ConfigMaps("default").Delete(context.Background(), s.name, metav1.DeleteOptions{}); err != nil {
+	if err := s.client.CoreV1().ConfigMaps(s.namespace.Name).Delete(context.Background(), s.name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -131,7 +129,7 @@ type replica struct {
 // run runs a replica until the test is over.
 func (s *stored) run(t *testing.T, opts ...Option) *replica {
 	t.Helper()
-	return running(t, New(s.client, "default", s.name, opts...))
+	return running(t, New(s.client, s.namespace.Name, s.name, opts...))
 }
 
 func running(t *testing.T, store *Store) *replica {

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
@@ -23,16 +22,15 @@ import (
 
 // stored is one ConfigMap of a real API server in the test's hands.
 type stored struct {
-	config *rest.Config
-	client kubernetes.Interface
-	name   string
+	namespace *localcluster.Namespace
+	client    kubernetes.Interface
+	name      string
 }
 
 func TestStore(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
-	config.QPS = -1
-	client := kubernetes.NewForConfigOrDie(config)
-	t.Run("the rights of deploy/base suffice, and to apply it again ends nothing", func(t *testing.T) { deployed(t, config) })
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
+	t.Run("the rights of deploy/base suffice, and to apply it again ends nothing", func(t *testing.T) { deployed(t, namespace) })
 	for i, tc := range []struct {
 		name string
 		test func(*testing.T, *stored)
@@ -53,14 +51,14 @@ func TestStore(t *testing.T) {
 		{"what does not fit is refused", full},
 		{"a store that must not write does not", readOnly},
 	} {
-		t.Run(tc.name, func(t *testing.T) { tc.test(t, &stored{config, client, fmt.Sprintf("holds-%d", i)}) })
+		t.Run(tc.name, func(t *testing.T) { tc.test(t, &stored{namespace, client, fmt.Sprintf("holds-%d", i)}) })
 	}
 }
 
 // write writes what a person would with kubectl; nil is no data at all.
 func (s *stored) write(t *testing.T, data map[string]string) {
 	t.Helper()
-	api := s.client.CoreV1().ConfigMaps("default")
+	api := s.client.CoreV1().ConfigMaps(s.namespace.Name)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.name}, Data: data}
 	_, err := api.Update(t.Context(), cm, metav1.UpdateOptions{})
 	if err != nil {
@@ -73,7 +71,7 @@ func (s *stored) write(t *testing.T, data map[string]string) {
 
 func (s *stored) read(t *testing.T) map[string]string {
 	t.Helper()
-	cm, err := s.client.CoreV1().ConfigMaps("default").Get(t.Context(), s.name, metav1.GetOptions{})
+	cm, err := s.client.CoreV1().ConfigMaps(s.namespace.Name).Get(t.Context(), s.name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +80,7 @@ func (s *stored) read(t *testing.T) map[string]string {
 
 func (s *stored) remove(t *testing.T) {
 	t.Helper()
-	if err := s.client.CoreV1().ConfigMaps("default").Delete(t.Context(), s.name, metav1.DeleteOptions{}); err != nil {
+	if err := s.client.CoreV1().ConfigMaps(s.namespace.Name).Delete(t.Context(), s.name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -90,7 +88,7 @@ func (s *stored) remove(t *testing.T) {
 // run runs a store of the ConfigMap until the test is over.
 func (s *stored) run(t *testing.T, opts ...Option) *Store {
 	t.Helper()
-	return running(t, New(s.client, "default", s.name, opts...))
+	return running(t, New(s.client, s.namespace.Name, s.name, opts...))
 }
 
 func running(t *testing.T, store *Store) *Store {
@@ -149,18 +147,18 @@ func mustPut(t *testing.T, s *Store, h Hold) Hold {
 	return h
 }
 
-func deployed(t *testing.T, config *rest.Config) {
+func deployed(t *testing.T, namespace *localcluster.Namespace) {
 	apply := func() {
 		t.Helper()
-		if err := localcluster.Apply(t.Context(), config, deploy.Base()...); err != nil {
+		if err := namespace.Apply(t.Context(), deploy.Base()...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	apply()
-	asServer := rest.CopyConfig(config)
-	asServer.Impersonate.UserName = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
+	asServer := namespace.Config()
+	asServer.Impersonate.UserName = "system:serviceaccount:" + namespace.Name + ":" + deploy.ServiceAccount
 	run := func() *Store {
-		return running(t, New(kubernetes.NewForConfigOrDie(asServer), deploy.Namespace, deploy.Holds))
+		return running(t, New(kubernetes.NewForConfigOrDie(asServer), namespace.Name, deploy.Holds))
 	}
 	store := run()
 	await(t, store)
@@ -302,7 +300,7 @@ func deleted(t *testing.T, s *stored) {
 	store := s.run(t)
 	await(t, store, shop)
 	s.remove(t)
-	awaitErr(t, store, "ConfigMap default/"+s.name+", which keeps the holds, does not exist; the 1 last known stay in force")
+	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name+", which keeps the holds, does not exist; the 1 last known stay in force")
 	if table, err := store.Ready(); err != nil || !cmp.Equal(scopes(table.All()), []Scope{shop}) {
 		t.Errorf("in force: %v, %v", table.All(), err)
 	}
@@ -319,7 +317,7 @@ func deleted(t *testing.T, s *stored) {
 
 func caughtUp(t *testing.T, s *stored) {
 	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
-	store := New(s.client, "default", s.name) // Its watch shows nothing.
+	store := New(s.client, s.namespace.Name, s.name) // Its watch shows nothing.
 	if ended, err := store.Release(t.Context(), Ending{Scope: bank}); err != nil || len(ended.Holds) > 0 {
 		t.Errorf("release: %v, %v", ended, err)
 	}
@@ -328,9 +326,9 @@ func caughtUp(t *testing.T, s *stored) {
 
 func refused(t *testing.T, s *stored) {
 	s.write(t, nil)
-	asNobody := rest.CopyConfig(s.config)
+	asNobody := s.namespace.Config()
 	asNobody.Impersonate.UserName = "nobody"
-	store := New(kubernetes.NewForConfigOrDie(asNobody), "default", s.name)
+	store := New(kubernetes.NewForConfigOrDie(asNobody), s.namespace.Name, s.name)
 	var refusal *RefusedError
 	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "rights of deploy/base") {
 		t.Errorf("put: %v", err)
@@ -343,7 +341,7 @@ func broken(t *testing.T, s *stored) {
 	store := s.run(t, OnReject(func(_ *corev1.ConfigMap, err error) { rejected <- err }))
 	await(t, store, shop)
 	s.write(t, map[string]string{Key: "holds: [{kind: Pause}]"})
-	awaitErr(t, store, "ConfigMap default/"+s.name+": holds[0].namespace: want either")
+	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name+": holds[0].namespace: want either")
 	if table, err := store.Ready(); err != nil || !cmp.Equal(scopes(table.All()), []Scope{shop}) {
 		t.Errorf("in force: %v, %v", table.All(), err)
 	}
@@ -362,13 +360,13 @@ func broken(t *testing.T, s *stored) {
 }
 
 func brokenFromTheStart(t *testing.T, s *stored) {
-	store := New(s.client, "default", s.name)
+	store := New(s.client, s.namespace.Name, s.name)
 	if _, err := store.Ready(); err == nil || err.Error() != "holds are not read yet" {
 		t.Errorf("before it runs: %v", err)
 	}
 	s.write(t, map[string]string{Key: "holds: all"})
 	store = s.run(t)
-	awaitErr(t, store, "ConfigMap default/"+s.name)
+	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name)
 	if table, err := store.Ready(); err == nil || table != nil {
 		t.Errorf("ready with %v", table.All())
 	}

@@ -34,13 +34,13 @@ type candidate struct {
 var errCut = errors.New("the connection is cut")
 
 // stand starts a replica whose work ends once finish is closed.
-func stand(t *testing.T, config *rest.Config, name, identity string, finish <-chan struct{}) *candidate {
+func stand(t *testing.T, config *rest.Config, namespace, name, identity string, finish <-chan struct{}) *candidate {
 	t.Helper()
-	return standOnce(t, done, config, name, identity, finish)
+	return standOnce(t, done, config, namespace, name, identity, finish)
 }
 
 // standOnce starts a replica that can work once ready is closed.
-func standOnce(t *testing.T, ready <-chan struct{}, config *rest.Config, name, identity string, finish <-chan struct{}) *candidate {
+func standOnce(t *testing.T, ready <-chan struct{}, config *rest.Config, namespace, name, identity string, finish <-chan struct{}) *candidate {
 	t.Helper()
 	c := &candidate{ended: make(chan error, 1)}
 	config = rest.CopyConfig(config)
@@ -55,7 +55,7 @@ func standOnce(t *testing.T, ready <-chan struct{}, config *rest.Config, name, i
 	})
 	var err error
 	c.Elector, err = New(Config{
-		Client: kubernetes.NewForConfigOrDie(config).CoordinationV1(), Namespace: "default", Name: name, Identity: identity,
+		Client: kubernetes.NewForConfigOrDie(config).CoordinationV1(), Namespace: namespace, Name: name, Identity: identity,
 		LeaseDuration: lease, RenewDeadline: 2 * time.Second, RetryPeriod: retry,
 	})
 	if err != nil {
@@ -104,12 +104,13 @@ var done = func() <-chan struct{} {
 }()
 
 func TestElection(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
+	namespace := localcluster.NamespaceForTest(t)
+	config := namespace.Config()
 
 	t.Run("one leads, the other knows it, and takes over at once when it ends", func(t *testing.T) {
-		a := stand(t, config, "ends", "a", done)
+		a := stand(t, config, namespace.Name, "ends", "a", done)
 		a.leads(t, "a to lead")
-		b := stand(t, config, "ends", "b", done)
+		b := stand(t, config, namespace.Name, "ends", "b", done)
 		localcluster.Eventually(t, "b to know of a", func() error {
 			if l, known := b.Leader(); !known || l.Identity != "a" || l.Acquired.IsZero() || l.Renewed.Before(l.Acquired) {
 				return fmt.Errorf("it knows %v, %v", l, known)
@@ -135,9 +136,9 @@ func TestElection(t *testing.T) {
 
 	t.Run("nobody leads before the work of the leader has ended", func(t *testing.T) {
 		finish := make(chan struct{})
-		a := stand(t, config, "works", "a", finish)
+		a := stand(t, config, namespace.Name, "works", "a", finish)
 		a.leads(t, "a to lead")
-		b := stand(t, config, "works", "b", done)
+		b := stand(t, config, namespace.Name, "works", "b", done)
 		a.cancel()
 		// Longer than a Lease is waited for: it is renewed as before.
 		until := time.Now().Add(lease + retry)
@@ -155,9 +156,9 @@ func TestElection(t *testing.T) {
 	})
 
 	t.Run("who is cut off stops leading before another leads, and can lead again", func(t *testing.T) {
-		a := stand(t, config, "cut", "a", done)
+		a := stand(t, config, namespace.Name, "cut", "a", done)
 		a.leads(t, "a to lead")
-		b := stand(t, config, "cut", "b", done)
+		b := stand(t, config, namespace.Name, "cut", "b", done)
 		changed := a.Watch()
 		a.cut.Store(true)
 		localcluster.Eventually(t, "b to lead", func() error {
@@ -184,9 +185,9 @@ func TestElection(t *testing.T) {
 	})
 
 	t.Run("who was not heard of for long does not give up the Lease of another", func(t *testing.T) {
-		a := stand(t, config, "late", "a", done)
+		a := stand(t, config, namespace.Name, "late", "a", done)
 		a.leads(t, "a to lead")
-		client := kubernetes.NewForConfigOrDie(config).CoordinationV1().Leases("default")
+		client := kubernetes.NewForConfigOrDie(config).CoordinationV1().Leases(namespace.Name)
 		a.cut.Store(true)
 		found, err := client.Get(t.Context(), "late", metav1.GetOptions{})
 		if err != nil {
@@ -210,12 +211,12 @@ func TestElection(t *testing.T) {
 
 	t.Run("who cannot work yet does not stand, and ends all the same", func(t *testing.T) {
 		ready := make(chan struct{})
-		first := standOnce(t, ready, config, "waits", "a", done)
-		b := stand(t, config, "waits", "b", done)
+		first := standOnce(t, ready, config, namespace.Name, "waits", "a", done)
+		b := stand(t, config, namespace.Name, "waits", "b", done)
 		b.leads(t, "b to lead")
 		b.cancel()
 		b.ended <- <-b.ended
-		never := standOnce(t, nil, config, "waits", "never", done)
+		never := standOnce(t, nil, config, namespace.Name, "waits", "never", done)
 		never.cancel()
 		never.ended <- <-never.ended
 		if _, known := first.Leader(); known || first.Leading() {
@@ -226,7 +227,7 @@ func TestElection(t *testing.T) {
 	})
 
 	t.Run("without an API server nobody leads", func(t *testing.T) {
-		a := stand(t, &rest.Config{Host: "https://127.0.0.1:1"}, "nowhere", "a", done)
+		a := stand(t, &rest.Config{Host: "https://127.0.0.1:1"}, "default", "nowhere", "a", done)
 		if l, known := a.Leader(); known || a.Leading() {
 			t.Errorf("leads: %v", l)
 		}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -72,5 +71,4 @@ func TestWhatIsWrittenEnds(t *testing.T) {
 			}
 		}
 	}
-	_ = fmt.Sprint()
 }

@@ -42,35 +42,26 @@ func sameSizes(a, b *corev1.Pod) bool {
 }
 
 type apiServer struct {
-	client     kubernetes.Interface
-	namespaces int
+	client kubernetes.Interface
+	node   *corev1.Node
 }
 
 func (s *apiServer) createNode(t *testing.T) {
 	t.Helper()
-	n := &corev1.Node{ObjectMeta: named("node")}
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "safety-"}}
 	n.Status.Allocatable = list("cpu", "8", "memory", "32Gi", "pods", "100")
 	n.Status.Capacity = n.Status.Allocatable
-	if _, err := s.client.CoreV1().Nodes().Create(t.Context(), n, metav1.CreateOptions{}); err != nil {
+	var err error
+	if s.node, err = s.client.CoreV1().Nodes().Create(t.Context(), n, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func (s *apiServer) namespace(t *testing.T) string {
-	t.Helper()
-	s.namespaces++
-	ns := fmt.Sprintf("safety-%d", s.namespaces)
-	if _, err := s.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: named(ns)}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return ns
 }
 
 // run creates the pod of the resize, and says that it runs on the node.
 func (s *apiServer) run(t *testing.T, ns, name string, r resize) *corev1.Pod {
 	t.Helper()
 	p := podWith(r.pod...)
-	p.Name, p.OwnerReferences = name, nil
+	p.Name, p.Spec.NodeName, p.OwnerReferences = name, s.node.Name, nil
 	var created *corev1.Pod
 	localcluster.Eventually(t, "the namespace's ServiceAccount", func() (err error) {
 		created, err = s.client.CoreV1().Pods(ns).Create(t.Context(), p, metav1.CreateOptions{})
@@ -157,7 +148,7 @@ func (s *apiServer) veto(t *testing.T, p, after *corev1.Pod) *Veto {
 	if veto := Scope(Snapshot{Pod: pod.From(owned), OwnerKinds: []string{"ReplicaSet"}}); veto != nil {
 		return veto
 	}
-	node, err := s.client.CoreV1().Nodes().Get(t.Context(), "node", metav1.GetOptions{})
+	node, err := s.client.CoreV1().Nodes().Get(t.Context(), s.node.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,10 +20,10 @@ var small = resize{pod: []func(*corev1.Pod){app(list("cpu", "1"), nil)}, to: app
 // is refused (or, by a LimitRange, changed) for the same reason, the one that is
 // accepted is not vetoed. Only statuses are written here, for want of kubelets.
 func TestOnTheAPIServer(t *testing.T) {
-	cluster := localcluster.ForTest(t, "")
-	server := &apiServer{client: kubernetes.NewForConfigOrDie(cluster.Config())}
+	namespace := localcluster.NamespaceForTest(t)
+	server := &apiServer{client: kubernetes.NewForConfigOrDie(namespace.Config())}
 	server.createNode(t)
-	has := func(since string) bool { return cluster.Version().AtLeast(version.MustParseGeneric(since)) }
+	has := func(since string) bool { return namespace.Version().AtLeast(version.MustParseGeneric(since)) }
 	type pods = []func(*corev1.Pod)
 	full := list("cpu", "1", "memory", "1Gi")
 	guaranteed := pods{app(full, full)}
@@ -128,7 +128,7 @@ func TestOnTheAPIServer(t *testing.T) {
 			}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			ns := server.namespace(t)
+			ns := localcluster.NamespaceForTest(t).Name
 			vetoed := server.run(t, ns, "vetoed", tc.vetoed)
 			server.constrain(t, ns, tc.limitRange, tc.quota)
 			after := tc.vetoed.apply(vetoed)

@@ -28,9 +28,10 @@ func (nothing) Impact(context.Context, *ratios.Table) (*query.Impact, error) {
 
 // A suggestion is of a node type that is there, of one that is not, or of one CPU model.
 func TestASuggestionIsAcceptedBySettingIt(t *testing.T) {
-	client := kubernetes.NewForConfigOrDie(localcluster.ForTest(t, "").Config())
-	servertest.ConfigMap(t, client, "overrides")
-	overrides := override.New(client, servertest.Namespace, "overrides")
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
+	servertest.ConfigMapIn(t, client, namespace.Name, "overrides")
+	overrides := override.New(client, namespace.Name, "overrides")
 	store := ratios.NewStore(overrides, ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	servertest.Run(t, store.Run)
 	localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })

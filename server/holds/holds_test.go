@@ -86,11 +86,12 @@ func (m may) Require(_ context.Context, right access.Right, _ string) error {
 }
 
 func TestHoldService(t *testing.T) {
-	client := kubernetes.NewForConfigOrDie(localcluster.ForTest(t, "").Config())
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	service := func(t *testing.T, name string, opts ...hold.Option) *Service {
 		t.Helper()
-		servertest.ConfigMap(t, client, name)
-		store := hold.New(client, servertest.Namespace, name, opts...)
+		servertest.ConfigMapIn(t, client, namespace.Name, name)
+		store := hold.New(client, namespace.Name, name, opts...)
 		servertest.Run(t, store.Run)
 		localcluster.Eventually(t, "the holds", func() error { _, err := store.Ready(); return err })
 		return New(Config{Store: store, Pods: podList{{Namespace: "shop", Name: "web"}: "1"}, Viewer: servertest.All, Rights: may(true)})
@@ -478,13 +479,13 @@ func TestHoldService(t *testing.T) {
 	})
 	t.Run("what cannot be written to says what to do", func(t *testing.T) {
 		s := service(t, "lost")
-		api := client.CoreV1().ConfigMaps("default")
+		api := client.CoreV1().ConfigMaps(namespace.Name)
 		if _, err := api.Update(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lost"}, Data: map[string]string{"holds.yaml": "holds: [{}]"}}, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, validate := range []bool{true, false} {
 			_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
-			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap default/lost: holds[0].namespace: want either a namespace or allNamespaces: true; holds[0].kind: must be")
+			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap "+namespace.Name+"/lost: holds[0].namespace: want either a namespace or allNamespaces: true; holds[0].kind: must be")
 		}
 		localcluster.Eventually(t, "the problem to be listed", func() error {
 			response, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})

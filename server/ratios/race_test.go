@@ -21,10 +21,10 @@ import (
 
 // patchOfAStaleTable updates ratios on a replica that never sees what becomes of
 // the overrides of its table: the ConfigMap says something else.
-func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) {
+func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, namespace, name string) {
 	const whole = "{cpuPerf: 2, memPerf: 3"
 	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), configMap, metav1.CreateOptions{}); err != nil {
+	if _, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	set := ratios.Ratio{CPUPerf: 2, MemoryPerf: 3, Provenance: ratios.Provenance{Source: override.Source}}
@@ -52,7 +52,7 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) 
 			if tc.stored != "" {
 				configMap.Data = map[string]string{override.Key: "overrides: " + tc.stored}
 			}
-			if _, err := client.CoreV1().ConfigMaps("default").Update(t.Context(), configMap, metav1.UpdateOptions{}); err != nil {
+			if _, err := client.CoreV1().ConfigMaps(namespace).Update(t.Context(), configMap, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			shown := &ratios.Layer{Ratios: map[string]ratios.Ratio{}}
@@ -63,7 +63,7 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) 
 			go func() { _ = store.Run(t.Context()) }()
 			localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
 			clock := testingclock.NewFakeClock(limited.ExpireTime)
-			s := New(Config{Store: store, Overrides: override.New(client, "default", name, override.WithClock(clock)), Viewer: servertest.All})
+			s := New(Config{Store: store, Overrides: override.New(client, namespace, name, override.WithClock(clock)), Viewer: servertest.All})
 
 			response, err := s.UpdateRatio(access.NewContext(t.Context(), access.Caller{Local: true}), cpu(tc.nodeType, 1.5))
 			if tc.memory == 0 {
@@ -83,7 +83,7 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, name string) 
 		store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: &ratios.Layer{}}), ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 		go func() { _ = store.Run(t.Context()) }()
 		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
-		s := New(Config{Store: store, Overrides: override.New(client, "default", name), Viewer: servertest.All})
+		s := New(Config{Store: store, Overrides: override.New(client, namespace, name), Viewer: servertest.All})
 		lacking := cpu("c4", 1.5)
 		lacking.AllowMissing = true
 		_, err := s.BatchUpdateRatios(t.Context(), &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), lacking}})

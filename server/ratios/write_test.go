@@ -72,14 +72,15 @@ func (s *ratioServer) get(nodeType string) *workloadresizerv1.Ratio {
 }
 
 func TestRatioWrites(t *testing.T) {
-	client := kubernetes.NewForConfigOrDie(localcluster.ForTest(t, "").Config())
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	n := 0
 	service := func(t *testing.T, opts ...override.Option) *ratioServer {
 		t.Helper()
 		n++
 		name := fmt.Sprintf("overrides-%d", n)
-		servertest.ConfigMap(t, client, name)
-		overrides := override.New(client, servertest.Namespace, name, opts...)
+		servertest.ConfigMapIn(t, client, namespace.Name, name)
+		overrides := override.New(client, namespace.Name, name, opts...)
 		source := ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()})
 		store := ratios.NewStore(overrides, source)
 		servertest.Run(t, store.Run)
@@ -313,7 +314,7 @@ func TestRatioWrites(t *testing.T) {
 	})
 	t.Run("what is not changed comes from what is stored, not from a table that is behind", func(t *testing.T) {
 		n++
-		patchOfAStaleTable(t, client, fmt.Sprintf("overrides-%d", n))
+		patchOfAStaleTable(t, client, namespace.Name, fmt.Sprintf("overrides-%d", n))
 	})
 	t.Run("a caller that is known is the author", func(t *testing.T) {
 		s := service(t)
@@ -336,7 +337,7 @@ func TestRatioWrites(t *testing.T) {
 	})
 	t.Run("a ConfigMap that is gone is asked for", func(t *testing.T) {
 		s := service(t)
-		if err := client.CoreV1().ConfigMaps("default").Delete(t.Context(), fmt.Sprintf("overrides-%d", n), metav1.DeleteOptions{}); err != nil {
+		if err := client.CoreV1().ConfigMaps(namespace.Name).Delete(t.Context(), fmt.Sprintf("overrides-%d", n), metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := s.UpdateRatio(s.ctx, cpu("n4", 2))

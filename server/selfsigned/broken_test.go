@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -15,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func testBroken(t *testing.T, admin kubernetes.Interface, log *buffer) {
-	o := newObjects(t, admin, "broken")
+func testBroken(t *testing.T, admin kubernetes.Interface, namespace string, log *buffer) {
+	o := newObjects(t, admin, namespace, "broken")
 	k, other := start(t, o.config(admin)), start(t, o.config(admin))
 	o.settled(k, other)
 	for _, tc := range []struct {
@@ -43,12 +44,12 @@ func testBroken(t *testing.T, admin kubernetes.Interface, log *buffer) {
 		})
 	}
 	t.Run("the published authorities", func(t *testing.T) {
-		cm, err := admin.CoreV1().ConfigMaps("default").Get(t.Context(), o.name, metav1.GetOptions{})
+		cm, err := admin.CoreV1().ConfigMaps(namespace).Get(t.Context(), o.name, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		cm.Data["ca.crt"] = "nonsense"
-		if _, err := admin.CoreV1().ConfigMaps("default").Update(t.Context(), cm, metav1.UpdateOptions{}); err != nil {
+		if _, err := admin.CoreV1().ConfigMaps(namespace).Update(t.Context(), cm, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		o.settled(k, other)
@@ -69,7 +70,7 @@ func serves(t *testing.T, k *Keeper, meanwhile func()) {
 			case <-over:
 				refused <- nil
 				return
-			default:
+			case <-time.After(100 * time.Microsecond): // Not to keep others from working.
 			}
 		}
 	}()
@@ -82,8 +83,8 @@ func serves(t *testing.T, k *Keeper, meanwhile func()) {
 	meanwhile()
 }
 
-func testForeign(t *testing.T, admin kubernetes.Interface) {
-	o := newObjects(t, admin, "foreign")
+func testForeign(t *testing.T, admin kubernetes.Interface, namespace string) {
+	o := newObjects(t, admin, namespace, "foreign")
 	made, err := localcluster.ServingCertificate(t.TempDir(), host)
 	if err != nil {
 		t.Fatal(err)

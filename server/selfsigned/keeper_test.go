@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	testingclock "k8s.io/utils/clock/testing"
 
@@ -16,14 +15,13 @@ import (
 )
 
 func TestKeeper(t *testing.T) {
-	cluster := localcluster.ForTest(t, "")
-	config := cluster.Config()
-	admin := kubernetes.NewForConfigOrDie(config)
+	namespace := localcluster.NamespaceForTest(t)
+	admin := kubernetes.NewForConfigOrDie(namespace.Config())
 	log := captureLog(t)
 
-	t.Run("over the years callers always trust what is served", func(t *testing.T) { testYears(t, config, admin) })
+	t.Run("over the years callers always trust what is served", func(t *testing.T) { testYears(t, namespace, admin) })
 	t.Run("replicas that begin at once end with one certificate", func(t *testing.T) {
-		o := newObjects(t, admin, "at-once")
+		o := newObjects(t, admin, namespace.Name, "at-once")
 		var replicas []*Keeper
 		for range 4 {
 			replicas = append(replicas, start(t, o.config(admin)))
@@ -31,7 +29,7 @@ func TestKeeper(t *testing.T) {
 		o.settled(replicas...)
 	})
 	t.Run("replicas with other names agree", func(t *testing.T) {
-		o := newObjects(t, admin, "names")
+		o := newObjects(t, admin, namespace.Name, "names")
 		other := o.config(admin)
 		other.DNSNames = []string{"other.example.com"}
 		replicas := []*Keeper{start(t, o.config(admin)), start(t, other)}
@@ -45,10 +43,10 @@ func TestKeeper(t *testing.T) {
 		})
 		o.settled(replicas...)
 	})
-	t.Run("what is broken by hand is replaced, and the last good is served meanwhile", func(t *testing.T) { testBroken(t, admin, log) })
-	t.Run("what somebody else has made is left alone", func(t *testing.T) { testForeign(t, admin) })
-	t.Run("what is missing is asked for", func(t *testing.T) { testMissing(t, admin) })
-	t.Run("a dry run writes nothing", func(t *testing.T) { testDryRun(t, admin) })
+	t.Run("what is broken by hand is replaced, and the last good is served meanwhile", func(t *testing.T) { testBroken(t, admin, namespace.Name, log) })
+	t.Run("what somebody else has made is left alone", func(t *testing.T) { testForeign(t, admin, namespace.Name) })
+	t.Run("what is missing is asked for", func(t *testing.T) { testMissing(t, admin, namespace.Name) })
+	t.Run("a dry run writes nothing", func(t *testing.T) { testDryRun(t, admin, namespace.Name) })
 	if strings.Contains(log.String(), "PRIVATE") {
 		t.Error("a private key is in the log")
 	}
@@ -56,12 +54,12 @@ func TestKeeper(t *testing.T) {
 
 // testYears runs two replicas with the rights of the manifests, which begin before
 // the API server answers.
-func testYears(t *testing.T, config *rest.Config, admin kubernetes.Interface) {
-	if err := localcluster.Apply(t.Context(), config, deploy.Base()...); err != nil {
+func testYears(t *testing.T, namespace *localcluster.Namespace, admin kubernetes.Interface) {
+	if err := namespace.Apply(t.Context(), deploy.Base()...); err != nil {
 		t.Fatal(err)
 	}
-	proxy := localcluster.ProxyForTest(t, config, nil)
-	path, err := localcluster.ServiceAccountKubeconfig(t.Context(), config, deploy.Namespace, deploy.ServiceAccount, t.TempDir(), localcluster.WithServer(proxy.URL, proxy.CA))
+	proxy := localcluster.ProxyForTest(t, namespace.Config(), nil)
+	path, err := localcluster.ServiceAccountKubeconfig(t.Context(), namespace.Config(), namespace.Name, deploy.ServiceAccount, t.TempDir(), localcluster.WithServer(proxy.URL, proxy.CA))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +68,7 @@ func testYears(t *testing.T, config *rest.Config, admin kubernetes.Interface) {
 		t.Fatal(err)
 	}
 	client := kubernetes.NewForConfigOrDie(account)
-	o := &objects{t, admin, deploy.Namespace, "workload-resizer-tls", "workload-resizer-ca", testingclock.NewFakeClock(time.Now())}
+	o := &objects{t, admin, namespace.Name, "workload-resizer-tls", "workload-resizer-ca", testingclock.NewFakeClock(time.Now())}
 	if err := proxy.SetDown(true); err != nil {
 		t.Fatal(err)
 	}

@@ -26,19 +26,19 @@ func notReady(t *testing.T, k *Keeper, why string) {
 	})
 }
 
-func testMissing(t *testing.T, admin kubernetes.Interface) {
-	o := newObjects(t, admin, "missing")
+func testMissing(t *testing.T, admin kubernetes.Interface, namespace string) {
+	o := newObjects(t, admin, namespace, "missing")
 	remove := func() error {
-		return errors.Join(admin.CoreV1().Secrets("default").Delete(t.Context(), o.name, metav1.DeleteOptions{}),
-			admin.CoreV1().ConfigMaps("default").Delete(t.Context(), o.name, metav1.DeleteOptions{}))
+		return errors.Join(admin.CoreV1().Secrets(namespace).Delete(t.Context(), o.name, metav1.DeleteOptions{}),
+			admin.CoreV1().ConfigMaps(namespace).Delete(t.Context(), o.name, metav1.DeleteOptions{}))
 	}
 	if err := remove(); err != nil {
 		t.Fatal(err)
 	}
 	k := start(t, o.config(admin))
-	notReady(t, k, "Secret default/missing does not exist: apply deploy/base/tls.yaml")
+	notReady(t, k, "Secret "+namespace+"/missing does not exist: apply deploy/base/tls.yaml")
 	o.createSecret()
-	notReady(t, k, "ConfigMap default/missing does not exist: apply deploy/base/tls.yaml")
+	notReady(t, k, "ConfigMap "+namespace+"/missing does not exist: apply deploy/base/tls.yaml")
 	o.createConfigMap()
 	o.settled(k)
 	served := o.bundle()
@@ -54,8 +54,8 @@ func testMissing(t *testing.T, admin kubernetes.Interface) {
 	})
 }
 
-func testDryRun(t *testing.T, admin kubernetes.Interface) {
-	o := newObjects(t, admin, "dry")
+func testDryRun(t *testing.T, admin kubernetes.Interface, namespace string) {
+	o := newObjects(t, admin, namespace, "dry")
 	config := o.config(admin)
 	config.DryRun = true
 	k := start(t, config)

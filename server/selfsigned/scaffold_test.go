@@ -29,8 +29,8 @@ type objects struct {
 	clock           *testingclock.FakeClock
 }
 
-func newObjects(t *testing.T, admin kubernetes.Interface, name string) *objects {
-	o := &objects{t, admin, "default", name, name, testingclock.NewFakeClock(time.Now())}
+func newObjects(t *testing.T, admin kubernetes.Interface, namespace, name string) *objects {
+	o := &objects{t, admin, namespace, name, name, testingclock.NewFakeClock(time.Now())}
 	o.createSecret()
 	o.createConfigMap()
 	return o

@@ -113,10 +113,16 @@ func (p *Parts) Known(t testing.TB) *Parts {
 	return p
 }
 
-// ConfigMap makes an empty one.
+// ConfigMap makes an empty one in Namespace.
 func ConfigMap(t testing.TB, client kubernetes.Interface, name string) {
 	t.Helper()
-	if _, err := client.CoreV1().ConfigMaps(Namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+	ConfigMapIn(t, client, Namespace, name)
+}
+
+// ConfigMapIn makes an empty one in any namespace.
+func ConfigMapIn(t testing.TB, client kubernetes.Interface, namespace, name string) {
+	t.Helper()
+	if _, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 // TestPreviewsLeaveWritesTheirBudget: a pod is resized while far more previews wait for
 // their turn to ask the API server than may be asked meanwhile.
 func TestPreviewsLeaveWritesTheirBudget(t *testing.T) {
+	t.Parallel()
 	// At a request per second, what is beyond the burst takes 25 s; what would take
 	// longer than 30 s is refused at once.
 	const burst, previews = 10, 35

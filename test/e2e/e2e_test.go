@@ -23,6 +23,7 @@ import (
 // TestJourneys runs the journeys one after the other on one cluster: servers
 // resize every pod that they see, so two at once would meet.
 func TestJourneys(t *testing.T) {
+	t.Parallel()
 	// x9 has no ratio, and the last node has no type.
 	c := newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=2,n4=2,c3=2,x9=1,=1", AuditPolicy: auditPolicy(t)}))
 	c.install(t)

@@ -75,6 +75,7 @@ func (p *plane) candidate(t *testing.T, number int, writes *podWrites) *candidat
 
 // TestALeaderThatIsAskedToEndHandsOver while pods come all the time.
 func TestALeaderThatIsAskedToEndHandsOver(t *testing.T) {
+	t.Parallel()
 	const handovers, podsPerSecond = 10, 25
 	p := newPlane(t)
 	writes := &podWrites{first: map[int]time.Time{}, last: map[int]time.Time{}}

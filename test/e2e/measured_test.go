@@ -54,6 +54,7 @@ type measuredCluster struct {
 // not be measured any more. The server's parts run in this process under the
 // ServiceAccount of deploy/base, the nodes are real kubelets.
 func TestPodsFollowMeasurements(t *testing.T) {
+	t.Parallel()
 	const namespace = "measured"
 	c := newCluster(localcluster.ForTest(t, "n2d=1,n4=1"))
 	lab := newWebsite(t)

@@ -22,6 +22,7 @@ var onNodes = map[string]string{"e2e": "nodes"}
 // TestNodesThatRefuse has nodes of which one refuses resizes of cpu, by its static CPU
 // manager, and one runs a kubelet that must not shrink memory limits.
 func TestNodesThatRefuse(t *testing.T) {
+	t.Parallel()
 	c := newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=1,n4=1:cpu-manager=static,c3=1:kubelet=1.33.13"}))
 	c.install(t)
 	c.apply(t, withRules(nodesConfig))

@@ -28,6 +28,7 @@ var observedPods = map[string]int{"n4": 20, "n2d": 5, "x9": 3}
 
 // TestWhatAServerTellsOfItsWork runs a server with all there is to observe it by.
 func TestWhatAServerTellsOfItsWork(t *testing.T) {
+	t.Parallel()
 	p := newPlane(t)
 	o := &observed{plane: p, log: &journal{}, collector: newCollector(t)}
 	o.server = localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: p.serviceAccount(t), Log: o.log, Args: append([]string{

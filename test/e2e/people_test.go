@@ -22,6 +22,7 @@ import (
 // TestPeople is what docs/install.md tells administrators and people, word for word:
 // of a server with the Deployment's arguments, by users who may do nothing else.
 func TestPeople(t *testing.T) {
+	t.Parallel()
 	blocks := instructions(t, "docs/install.md", "## 4. People")
 	if len(blocks) != 4 {
 		t.Fatalf("there are %d blocks of commands, not those for who reads and who changes something: %q", len(blocks), blocks)

@@ -13,6 +13,7 @@ import (
 
 // TestProfilesAreForAdmins with the certificate of the API, on a port of their own.
 func TestProfilesAreForAdmins(t *testing.T) {
+	t.Parallel()
 	p := newPlane(t)
 	p.namespace(t, "people")
 	cert, err := localcluster.ServingCertificate(t.TempDir())

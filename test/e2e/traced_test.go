@@ -67,6 +67,7 @@ func (o *observed) traces(t *testing.T) {
 
 // TestACollectorThatCannotBeReachedIsNoMatter to anything but its traces.
 func TestACollectorThatCannotBeReachedIsNoMatter(t *testing.T) {
+	t.Parallel()
 	p := newPlane(t)
 	nobody, err := localcluster.FreeAddress("")
 	if err != nil {

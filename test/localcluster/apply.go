@@ -41,12 +41,7 @@ func Apply(ctx context.Context, cfg *rest.Config, manifests ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	for _, object := range objects {
-		if err := a.apply(ctx, object); err != nil {
-			return fmt.Errorf("apply %s %s: %w", object.GetKind(), strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"), err)
-		}
-	}
-	return nil
+	return a.applyAll(ctx, objects)
 }
 
 // decode reads the objects of the documents, Namespaces first.
@@ -84,6 +79,9 @@ func decode(manifests [][]byte) ([]*unstructured.Unstructured, error) {
 type applier struct {
 	client dynamic.Interface
 	mapper meta.RESTMapper
+	// namespace is the only one that is applied to, whatever manifests say; "" for no
+	// such limit.
+	namespace string
 }
 
 func newApplier(cfg *rest.Config) (*applier, error) {
@@ -95,7 +93,16 @@ func newApplier(cfg *rest.Config) (*applier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up a client to apply with: %w", err)
 	}
-	return &applier{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
+	return &applier{client: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
+}
+
+func (a *applier) applyAll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if err := a.apply(ctx, object); err != nil {
+			return fmt.Errorf("apply %s %s: %w", object.GetKind(), strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"), err)
+		}
+	}
+	return nil
 }
 
 func (a *applier) apply(ctx context.Context, object *unstructured.Unstructured) error {
@@ -104,8 +111,15 @@ func (a *applier) apply(ctx context.Context, object *unstructured.Unstructured) 
 	if err != nil {
 		return err
 	}
+	namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace
+	if a.namespace != "" {
+		if !namespaced {
+			return nil
+		}
+		moveInto(a.namespace, object)
+	}
 	var resource dynamic.ResourceInterface = a.client.Resource(mapping.Resource)
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+	if namespaced {
 		if object.GetNamespace() == "" {
 			object.SetNamespace(metav1.NamespaceDefault)
 		}
@@ -123,6 +137,18 @@ func (a *applier) apply(ctx context.Context, object *unstructured.Unstructured) 
 		return errors.Join(err, last)
 	}
 	return err
+}
+
+// moveInto puts an object into another namespace, with the ServiceAccounts that it
+// gives rights to.
+func moveInto(namespace string, object *unstructured.Unstructured) {
+	object.SetNamespace(namespace)
+	subjects, _ := object.Object["subjects"].([]any)
+	for _, subject := range subjects {
+		if s, ok := subject.(map[string]any); ok && s["namespace"] != nil {
+			s["namespace"] = namespace
+		}
+	}
 }
 
 // isTooEarly tells that a bare pod was refused because its namespace is so new

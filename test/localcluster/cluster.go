@@ -92,15 +92,21 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("bring a cluster up in %s: %w", dir, err)
 	}
 	c.Kubeconfig = strings.TrimSpace(out)
-	if c.config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
-		return nil, errors.Join(fmt.Errorf("read the kubeconfig of the cluster in %s: %w", dir, err), c.Down())
-	}
-	// What slows a test down is the cluster, not a limit on this side.
-	c.config.QPS = -1
-	if err := c.askVersion(); err != nil {
+	if err := c.open(); err != nil {
 		return nil, errors.Join(err, c.Down())
 	}
 	return c, nil
+}
+
+// open reads the kubeconfig, and asks the API server for its version.
+func (c *Cluster) open() error {
+	var err error
+	if c.config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
+		return fmt.Errorf("read the kubeconfig of the cluster in %s: %w", c.Dir, err)
+	}
+	// What slows a test down is the cluster, not a limit on this side.
+	c.config.QPS = -1
+	return c.askVersion()
 }
 
 func (o *Options) command(dir string) []string {

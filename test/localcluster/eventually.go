@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// At first, Eventually tries again soon: most of what is waited for takes a moment. What
+// takes longer is to have the processor.
+const soonest, latest = 10 * time.Millisecond, 100 * time.Millisecond
+
 // Patience is how long a test may wait for anything; far more than it takes.
 const Patience = 3 * time.Minute
 
@@ -13,15 +17,13 @@ const Patience = 3 * time.Minute
 func Eventually(tb testing.TB, what string, try func() error) {
 	tb.Helper()
 	deadline := time.After(Patience)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	for pause := soonest; ; pause = min(pause*3/2, latest) {
 		err := try()
 		if err == nil {
 			return
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(pause):
 		case <-deadline:
 			tb.Fatalf("waiting for %s: %v", what, err)
 		}

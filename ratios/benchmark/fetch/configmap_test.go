@@ -13,9 +13,10 @@ import (
 )
 
 func TestAConfigMapIsReadAgainWhenItChanges(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
+	namespace := localcluster.NamespaceForTest(t)
+	config := namespace.Config()
 	admin := kubernetes.NewForConfigOrDie(config)
-	api := admin.CoreV1().ConfigMaps("default")
+	api := admin.CoreV1().ConfigMaps(namespace.Name)
 	put := func(change func(*corev1.ConfigMap)) {
 		t.Helper()
 		cm, err := api.Get(t.Context(), "scores", metav1.GetOptions{})
@@ -26,8 +27,8 @@ func TestAConfigMapIsReadAgainWhenItChanges(t *testing.T) {
 	}
 	feed := Feed{Name: "cm", ConfigMap: "scores", Key: "rows", Interval: time.Hour}
 
-	p := poll(t, admin, feed)
-	p.wantErr(p.first(), "get ConfigMap scores, key rows: it does not exist in namespace default")
+	p := pollIn(t, namespace.Name, admin, feed)
+	p.wantErr(p.first(), "get ConfigMap scores, key rows: it does not exist in namespace "+namespace.Name)
 	_, err := api.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "scores"}}, metav1.CreateOptions{})
 	do(t, err)
 	p.wantErr(p.after(time.Minute), "it does not have the key")
@@ -40,10 +41,10 @@ func TestAConfigMapIsReadAgainWhenItChanges(t *testing.T) {
 	p.wantErr(p.after(time.Hour), "")
 	p.wantDelivered("a b", "c")
 	do(t, api.Delete(t.Context(), "scores", metav1.DeleteOptions{}))
-	p.wantErr(p.after(time.Hour), "does not exist in namespace default; what was read 60m ago counts")
+	p.wantErr(p.after(time.Hour), "does not exist in namespace "+namespace.Name+"; what was read 60m ago counts")
 
 	asUser := rest.CopyConfig(config)
 	asUser.Impersonate.UserName = "nobody"
-	p = poll(t, kubernetes.NewForConfigOrDie(asUser), feed)
+	p = pollIn(t, namespace.Name, kubernetes.NewForConfigOrDie(asUser), feed)
 	p.wantErr(p.first(), "let the server get this ConfigMap")
 }

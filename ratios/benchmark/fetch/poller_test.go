@@ -57,8 +57,14 @@ type polling struct {
 // poll starts a poller of feeds. None was tried when it returns.
 func poll(t *testing.T, client kubernetes.Interface, feeds ...Feed) *polling {
 	t.Helper()
+	return pollIn(t, "default", client, feeds...)
+}
+
+// pollIn is poll where ConfigMaps are in another namespace.
+func pollIn(t *testing.T, namespace string, client kubernetes.Interface, feeds ...Feed) *polling {
+	t.Helper()
 	p := &polling{t: t, clock: testingclock.NewFakeClock(began)}
-	p.Poller = New(Config{Client: client, Namespace: "default", Clock: p.clock, Deliver: p.deliver})
+	p.Poller = New(Config{Client: client, Namespace: namespace, Clock: p.clock, Deliver: p.deliver})
 	p.read, p.jitter, p.maxBytes = lines, func(d time.Duration, _ float64) time.Duration { return d }, 1<<10
 	p.Set(feeds)
 	p.changed = p.Watch()

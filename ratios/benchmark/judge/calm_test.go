@@ -18,9 +18,8 @@ import (
 const applied = "nodeTypes: {n4: {mode: apply}, c3: {mode: apply}}"
 
 func TestJudge(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
-	config.QPS = -1
-	client := kubernetes.NewForConfigOrDie(config)
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	n := 0
 	for _, tc := range []struct {
 		name string
@@ -42,7 +41,7 @@ func TestJudge(t *testing.T) {
 	} {
 		n++
 		name := fmt.Sprint("p", n)
-		t.Run(tc.name, func(t *testing.T) { tc.test(t, newStored(t, client, name)) })
+		t.Run(tc.name, func(t *testing.T) { tc.test(t, newStored(t, client, namespace.Name, name)) })
 	}
 }
 

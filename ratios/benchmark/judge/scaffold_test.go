@@ -27,13 +27,13 @@ var began = time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
 
 // stored are the ConfigMaps of one provider, on a real API server.
 type stored struct {
-	client kubernetes.Interface
-	name   string
+	client          kubernetes.Interface
+	namespace, name string
 }
 
-func newStored(t *testing.T, client kubernetes.Interface, name string) *stored {
+func newStored(t *testing.T, client kubernetes.Interface, namespace, name string) *stored {
 	t.Helper()
-	s := &stored{client, name}
+	s := &stored{client, namespace, name}
 	s.write(t, s.state(), nil)
 	for i := range samples.Shards {
 		s.write(t, fmt.Sprint(s.prefix(), i), nil)
@@ -46,14 +46,14 @@ func (s *stored) prefix() string   { return s.name + "-samples-" }
 func (s *stored) settings() string { return s.name + "-settings" }
 
 func (s *stored) config(c benchmark.Config) benchmark.Config {
-	c.Client, c.Namespace, c.SettingsName, c.StateName, c.SamplesPrefix = s.client, "default", s.settings(), s.state(), s.prefix()
+	c.Client, c.Namespace, c.SettingsName, c.StateName, c.SamplesPrefix = s.client, s.namespace, s.settings(), s.state(), s.prefix()
 	return c
 }
 
 // write writes what a person would with kubectl.
 func (s *stored) write(t *testing.T, name string, data map[string]string) {
 	t.Helper()
-	api := s.client.CoreV1().ConfigMaps("default")
+	api := s.client.CoreV1().ConfigMaps(s.namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: data}
 	_, err := api.Update(context.Background(), cm, metav1.UpdateOptions{})
 	if apierrors.IsNotFound(err) {
@@ -181,7 +181,7 @@ func (s *stored) all() []string {
 
 func (s *stored) data(t *testing.T, name string) map[string]string {
 	t.Helper()
-	cm, err := s.client.CoreV1().ConfigMaps("default").Get(context.Background(), name, metav1.GetOptions{})
+	cm, err := s.client.CoreV1().ConfigMaps(s.namespace).Get(context.Background(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

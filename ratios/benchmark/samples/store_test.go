@@ -135,7 +135,8 @@ func added(t testing.TB, s *Store, want Outcome, add ...sample.Sample) {
 }
 
 func TestStore(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
+	namespace := localcluster.NamespaceForTest(t)
+	config := namespace.Config()
 	client := kubernetes.NewForConfigOrDie(config)
 	for i, tc := range []struct {
 		name string
@@ -156,7 +157,7 @@ func TestStore(t *testing.T) {
 		{"10,000 nodes with 8 benchmarks take few writes and little memory", figures},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := &stored{config: config, client: client, namespace: "default", prefix: fmt.Sprintf("samples-%d-", i), clock: clocktesting.NewFakeClock(began.Add(1000 * time.Hour))}
+			s := &stored{config: config, client: client, namespace: namespace.Name, prefix: fmt.Sprintf("samples-%d-", i), clock: clocktesting.NewFakeClock(began.Add(1000 * time.Hour))}
 			for shard := range Shards {
 				// As in deploy/base: without any field that is managed, none would be.
 				cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(s.prefix, shard), Labels: map[string]string{"a": "b"}}}
@@ -169,11 +170,11 @@ func TestStore(t *testing.T) {
 	}
 	t.Run("the rights of deploy/base suffice, and to apply it again deletes nothing", func(t *testing.T) {
 		asServer := rest.CopyConfig(config)
-		asServer.Impersonate.UserName = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
-		s := &stored{config: asServer, client: client, namespace: deploy.Namespace, prefix: deploy.SamplesPrefix, clock: clock.RealClock{}}
+		asServer.Impersonate.UserName = "system:serviceaccount:" + namespace.Name + ":" + deploy.ServiceAccount
+		s := &stored{config: asServer, client: client, namespace: namespace.Name, prefix: deploy.SamplesPrefix, clock: clock.RealClock{}}
 		apply := func() {
 			t.Helper()
-			if err := localcluster.Apply(t.Context(), config, deploy.Base()...); err != nil {
+			if err := namespace.Apply(t.Context(), deploy.Base()...); err != nil {
 				t.Fatal(err)
 			}
 		}

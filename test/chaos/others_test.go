@@ -30,20 +30,20 @@ func (c *crashes) resizeByAnother(t *testing.T, r *rand.Rand, key types.Namespac
 	switch r.IntN(4) {
 	case 0:
 		setAmount(p, to)
-		c.wroteUnlessRefused(t)(c.podsOf(key).UpdateResize(t.Context(), key.Name, pod, metav1.UpdateOptions{FieldManager: manager}))
+		c.wroteUnlessRefused(t, pod)(c.podsOf(key).UpdateResize(t.Context(), key.Name, pod, metav1.UpdateOptions{FieldManager: manager}))
 	case 1:
-		c.wroteUnlessRefused(t)(c.podsOf(key).Patch(t.Context(), key.Name, types.StrategicMergePatchType, onlyAmount(p, to, nil), metav1.PatchOptions{FieldManager: manager}, "resize"))
+		c.wroteUnlessRefused(t, pod)(c.podsOf(key).Patch(t.Context(), key.Name, types.StrategicMergePatchType, onlyAmount(pod, p, to, nil), metav1.PatchOptions{FieldManager: manager}, "resize"))
 	default:
 		if r.IntN(3) == 0 {
 			to = p.now() // He agrees with what is there.
 		}
-		c.apply(t, r, key, p, to)
+		c.apply(t, r, pod, p, to)
 	}
 }
 
 // apply sets amounts by server-side apply. A manager that applies one amount only is one of
 // its own, as it would give up the others that it applied before.
-func (c *crashes) apply(t *testing.T, r *rand.Rand, key types.NamespacedName, p pair, to amount) {
+func (c *crashes) apply(t *testing.T, r *rand.Rand, pod *corev1.Pod, p pair, to amount) {
 	t.Helper()
 	which := "both"
 	switch r.IntN(3) {
@@ -55,8 +55,8 @@ func (c *crashes) apply(t *testing.T, r *rand.Rand, key types.NamespacedName, p 
 		}
 	}
 	manager, force := fmt.Sprintf("apply-%s-%s-%.8s", p.resource, which, p.container.Name), true
-	body := onlyAmount(p, to, map[string]any{"apiVersion": "v1", "kind": "Pod"})
-	c.wroteUnlessRefused(t)(c.podsOf(key).Patch(t.Context(), key.Name, types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: manager, Force: &force}, "resize"))
+	body := onlyAmount(pod, p, to, map[string]any{"apiVersion": "v1", "kind": "Pod"})
+	c.wroteUnlessRefused(t, pod)(c.client.CoreV1().Pods(pod.Namespace).Patch(t.Context(), pod.Name, types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: manager, Force: &force}, "resize"))
 }
 
 // anotherAmount is what somebody could want instead, of the request, the limit, or both.
@@ -102,9 +102,9 @@ func quantity(name corev1.ResourceName, v int64) resource.Quantity {
 	return *resource.NewQuantity(v, resource.BinarySI)
 }
 
-// onlyAmount is a patch of a pod that has nothing but the amount, of which 0 is left
-// out, and what goes with it.
-func onlyAmount(p pair, to amount, patch map[string]any) []byte {
+// onlyAmount is a patch of a pod, if it is as it was read, that has nothing but the amount,
+// of which 0 is left out, and what goes with it.
+func onlyAmount(pod *corev1.Pod, p pair, to amount, patch map[string]any) []byte {
 	resources := map[string]any{}
 	for list, v := range map[string]int64{"requests": to.request, "limits": to.limit} {
 		if q := quantity(p.resource, v); v > 0 {
@@ -118,6 +118,7 @@ func onlyAmount(p pair, to amount, patch map[string]any) []byte {
 	if patch == nil {
 		patch = map[string]any{}
 	}
+	patch["metadata"] = map[string]string{"resourceVersion": pod.ResourceVersion}
 	patch["spec"] = map[string]any{containers: []any{map[string]any{"name": p.container.Name, "resources": resources}}}
 	body, err := json.Marshal(patch)
 	if err != nil {
@@ -127,14 +128,16 @@ func onlyAmount(p pair, to amount, patch map[string]any) []byte {
 }
 
 // wroteUnlessRefused notes a state that was just written. What the API server does not
-// allow, and what was too late, has not happened.
-func (c *crashes) wroteUnlessRefused(t *testing.T) func(*corev1.Pod, error) {
+// allow, what was too late, and what the pod was before has not happened: that state another
+// wrote.
+func (c *crashes) wroteUnlessRefused(t *testing.T, before *corev1.Pod) func(*corev1.Pod, error) {
 	t.Helper()
 	return func(pod *corev1.Pod, err error) {
 		t.Helper()
 		switch {
-		case err == nil:
+		case err == nil && pod.ResourceVersion != before.ResourceVersion:
 			c.ledger.wrote(pod)
+		case err == nil:
 		case !apierrors.IsConflict(err) && !apierrors.IsInvalid(err):
 			t.Fatal(err)
 		}
@@ -169,7 +172,8 @@ func (c *crashes) crowd(t *testing.T, r *rand.Rand, key types.NamespacedName, mo
 func (c *crashes) debug(t *testing.T, key types.NamespacedName) {
 	t.Helper()
 	pod := c.get(t, key)
+	before := pod.DeepCopy()
 	name := fmt.Sprintf("debug-%d", len(pod.Spec.EphemeralContainers))
 	pod.Spec.EphemeralContainers = append(pod.Spec.EphemeralContainers, corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: name, Image: "none", TerminationMessagePolicy: corev1.TerminationMessageReadFile}})
-	c.wroteUnlessRefused(t)(c.podsOf(key).UpdateEphemeralContainers(t.Context(), key.Name, pod, metav1.UpdateOptions{FieldManager: "debugger"}))
+	c.wroteUnlessRefused(t, before)(c.podsOf(key).UpdateEphemeralContainers(t.Context(), key.Name, pod, metav1.UpdateOptions{FieldManager: "debugger"}))
 }

@@ -374,7 +374,7 @@ func (s *above) rightThatIsMissing(t *testing.T) {
 
 func (s *above) readable(t *testing.T, want string) {
 	t.Helper()
-	text, err := testutil.CollectAndFormat(s.r.Queries.Cluster.Owners(), expfmt.TypeTextPlain, "workload_resizer_workload_kind_readable")
+	text, err := testutil.CollectAndFormat(s.r.Cluster.Owners(), expfmt.TypeTextPlain, "workload_resizer_workload_kind_readable")
 	if err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("want %s in\n%s, %v", want, text, err)
 	}

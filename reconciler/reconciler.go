@@ -96,7 +96,7 @@ func New(config Config) (*Reconciler, error) {
 // Run reads the cluster, and reconciles until ctx is done; it ends when the writes that have
 // begun have.
 func (r *Reconciler) Run(ctx context.Context) error {
-	if err := r.Queries.Cluster.Read(ctx); err != nil {
+	if err := r.Cluster.Read(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -107,12 +107,12 @@ func (r *Reconciler) Run(ctx context.Context) error {
 }
 
 // Ready returns an error that says what is missing while plans cannot be made.
-func (r *Reconciler) Ready() error { return r.Queries.Cluster.Ready() }
+func (r *Reconciler) Ready() error { return r.Cluster.Ready() }
 
 // Filled returns a channel that is closed once all pods were read: the reconciler can
 // work from then on, given ratios.
-func (r *Reconciler) Filled() <-chan struct{} { return r.Queries.Cluster.Filled() }
+func (r *Reconciler) Filled() <-chan struct{} { return r.Cluster.Filled() }
 
 // UnknownOwners says which kinds of workloads cannot be read, a line for each; nil if all
 // can. Pods are planned all the same, by what else is known.
-func (r *Reconciler) UnknownOwners() error { return r.Queries.Cluster.Owners().Problem() }
+func (r *Reconciler) UnknownOwners() error { return r.Cluster.Owners().Problem() }

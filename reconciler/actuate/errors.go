@@ -71,7 +71,7 @@ func refusal(err error) (contract.Reason, bool) {
 	return "", false
 }
 
-// outdated tells the errors that only say that the plan was made from a state
+// Outdated tells the errors that only say that the plan was made from a state
 // that has passed.
 func Outdated(err error) bool {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
@@ -89,7 +89,7 @@ func Outdated(err error) bool {
 	return false
 }
 
-// statusCode is the HTTP status code of an answer; 0 if there was none.
+// StatusCode is the HTTP status code of an answer; 0 if there was none.
 func StatusCode(err error) int {
 	if err == nil {
 		return http.StatusOK

@@ -17,7 +17,7 @@ import (
 // booted as well.
 const InfeasibleFor = 24 * time.Hour
 
-// answer is what a pod says of its node, as far as the message is one that is about no
+// AnswerOf is what a pod says of its node, as far as the message is one that is about no
 // amounts; nil if it says nothing of the kind.
 func AnswerOf(of *pod.Pod) *Answer {
 	said := of.Answer()

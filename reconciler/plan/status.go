@@ -65,6 +65,8 @@ func beforeResize(c *pod.Condition, resized time.Time) bool {
 	return c.Generationless && c.Since.Before(resized.Add(-clockSkew))
 }
 
+// Urgency is the more the sooner somebody has to act on what a kubelet says of a resize; 0 if
+// nobody has to.
 func Urgency(code contract.Reason) int {
 	switch code {
 	case contract.ResizeInProgress:

@@ -2,16 +2,17 @@ package plan
 
 import "github.com/workload-resizer/workload-resizer/reconciler/contract"
 
-// place is where things have to change for a pod that is left alone.
-type place int
+// Place is where things have to change for a pod that is left alone.
+type Place int
 
 const (
-	Nowhere place = iota
+	Nowhere Place = iota
 	InNamespace
 	OnNode
 )
 
-func Waits(reason contract.Reason) place {
+// Waits tells where things have to change for a pod that is left alone for a reason.
+func Waits(reason contract.Reason) Place {
 	switch reason {
 	case contract.QuotaExceeded, contract.LimitRangeViolation:
 		return InNamespace

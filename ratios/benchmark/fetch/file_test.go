@@ -26,7 +26,7 @@ func do(t *testing.T, err error) {
 
 func TestAFileIsReadAgainWhenItChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scores")
-	p := poll(t, nil, Feed{Name: "file", File: path, Interval: time.Hour})
+	p := poll(t, Feed{Name: "file", File: path, Interval: time.Hour})
 	s := p.first()
 	p.wantErr(s, "get "+path+": no such file or directory")
 	write(t, path, "a")
@@ -56,7 +56,7 @@ func TestWhatIsNoFileToReadIsSaid(t *testing.T) {
 		large:        "get " + large + ": it has more than 1024 bytes",
 		pipe + "/no": "get " + pipe + "/no: not a directory",
 	} {
-		p := poll(t, nil, Feed{Name: "file", File: path})
+		p := poll(t, Feed{Name: "file", File: path})
 		p.wantErr(p.first(), want)
 	}
 }

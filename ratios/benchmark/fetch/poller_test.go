@@ -54,13 +54,13 @@ type polling struct {
 	refuse    error
 }
 
-// poll starts a poller of feeds. None was tried when it returns.
-func poll(t *testing.T, client kubernetes.Interface, feeds ...Feed) *polling {
+// poll starts a poller of feeds, none of them in a ConfigMap. None was tried when it returns.
+func poll(t *testing.T, feeds ...Feed) *polling {
 	t.Helper()
-	return pollIn(t, "default", client, feeds...)
+	return pollIn(t, "default", nil, feeds...)
 }
 
-// pollIn is poll where ConfigMaps are in another namespace.
+// pollIn is poll where there are ConfigMaps, in a namespace.
 func pollIn(t *testing.T, namespace string, client kubernetes.Interface, feeds ...Feed) *polling {
 	t.Helper()
 	p := &polling{t: t, clock: testingclock.NewFakeClock(began)}

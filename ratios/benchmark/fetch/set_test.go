@@ -22,7 +22,7 @@ func TestFeedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
 		return Feed{Name: name, File: path, Interval: interval}
 	}
 	stays, removed, changed := of("stays", "a", time.Hour), of("removed", "b", time.Hour), of("changed", "c", time.Hour)
-	p := poll(t, nil, stays, removed, changed)
+	p := poll(t, stays, removed, changed)
 	// tried lets seconds pass until every feed was tried, and returns when by name.
 	tried := func() map[string]time.Time {
 		t.Helper()
@@ -62,7 +62,7 @@ func TestFeedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
 
 func TestWhatCannotBeDeliveredIsDeliveredLater(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("a"))
-	p := poll(t, nil, s.feed())
+	p := poll(t, s.feed())
 	p.refuseSamples(errors.New("no room"))
 	first := p.first()
 	p.wantErr(first, "store the samples of "+s.URL+"/scores: no room")
@@ -84,7 +84,7 @@ func TestRunEndsThoughAServerHangs(t *testing.T) {
 		close(asked)
 		<-r.Context().Done()
 	})
-	p := poll(t, nil, s.feed())
+	p := poll(t, s.feed())
 	localcluster.Eventually(t, "the try", func() error {
 		p.clock.Step(firstPause)
 		select {
@@ -104,7 +104,7 @@ func TestRunEndsThoughAServerHangs(t *testing.T) {
 }
 
 func TestSetBeforeRunAndAfterItIsFine(t *testing.T) {
-	p := poll(t, nil)
+	p := poll(t)
 	do(t, p.end())
 	p.Set([]Feed{{Name: "b", File: "/b"}, {Name: "a", File: "/a"}})
 	if got := p.Statuses(); len(got) != 2 || got[0].Feed.Name != "a" || got[1].Feed.Name != "b" {

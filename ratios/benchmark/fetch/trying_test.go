@@ -14,7 +14,7 @@ import (
 
 func TestFewFeedsAreReadAtATime(t *testing.T) {
 	const all = 6
-	p := poll(t, nil)
+	p := poll(t)
 	var reading, peak, read atomic.Int64
 	next := make(chan struct{})
 	p.read = func(f feed.Format, r io.Reader, o feed.Options) (feed.Result, error) {

@@ -62,7 +62,7 @@ func TestAnUnchangedFeedIsTransferredAndDeliveredOnceADay(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, "a\nb\n")
 			})
-			p := poll(t, nil, s.feed())
+			p := poll(t, s.feed())
 			p.first()
 			for range 24 {
 				status := p.after(time.Hour)
@@ -87,7 +87,7 @@ func TestAnUnchangedFeedIsTransferredAndDeliveredOnceADay(t *testing.T) {
 
 func TestTheSameContentIsDeliveredOnceADayAlsoWithoutETag(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("a"))
-	p := poll(t, nil, s.feed())
+	p := poll(t, s.feed())
 	p.first()
 	p.after(time.Hour)
 	p.wantDelivered("a")
@@ -133,7 +133,7 @@ func TestTheLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, httptest.NewServer, text("a\nbad"))
-			p := poll(t, nil, s.feed())
+			p := poll(t, s.feed())
 			p.timeout = 500 * time.Millisecond
 			good := p.first()
 			p.wantErr(good, "")
@@ -155,7 +155,7 @@ func TestTheLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
 
 func TestAFeedThatNeverHadAGoodRowShowsWhatIsWrong(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("bad"))
-	p := poll(t, nil, s.feed())
+	p := poll(t, s.feed())
 	status := p.first()
 	p.wantErr(status, "none of its 1 rows is good")
 	if !status.LastSuccess.IsZero() || len(status.Result.Faults) != 1 || strings.Contains(status.Err.Error(), "counts") {
@@ -175,7 +175,7 @@ func TestACopyThatStaysBadIsTransferredOnce(t *testing.T) {
 		transferred++
 		_, _ = io.WriteString(w, "broken")
 	})
-	p := poll(t, nil, s.feed())
+	p := poll(t, s.feed())
 	p.first()
 	p.wantErr(p.after(time.Minute), "no such format")
 	p.wantErr(p.after(2*time.Minute), "no such format")
@@ -188,7 +188,7 @@ func TestAFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval(t *test
 	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	f := s.feed()
 	f.Interval = 10 * time.Minute
-	p := poll(t, nil, f)
+	p := poll(t, f)
 	p.first()
 	for _, minutes := range []time.Duration{1, 2, 4, 8, 10, 10} {
 		p.after(minutes * time.Minute)
@@ -223,7 +223,7 @@ func TestAServerCanAskForTime(t *testing.T) {
 				w.Header().Set("Retry-After", tc.value)
 				w.WriteHeader(tc.code)
 			})
-			p := poll(t, nil, s.feed())
+			p := poll(t, s.feed())
 			p.wantErr(p.first(), fmt.Sprintf("answers %d", tc.code))
 			p.after(tc.want)
 		})
@@ -244,7 +244,7 @@ func compressed(text string) http.HandlerFunc {
 }
 
 func TestFeedsAreCompressedOnTheWay(t *testing.T) {
-	p := poll(t, nil, newSite(t, httptest.NewServer, compressed("a")).feed())
+	p := poll(t, newSite(t, httptest.NewServer, compressed("a")).feed())
 	p.wantErr(p.first(), "")
 	p.wantDelivered("a")
 }
@@ -264,7 +264,7 @@ func TestRedirectsLeadToTheFeedButNotOutOfTLS(t *testing.T) {
 			http.Redirect(w, r, url, http.StatusFound)
 		}
 	}
-	p := poll(t, nil)
+	p := poll(t)
 	p.transport.TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
 	p.Set([]Feed{secure.feed()})
 	<-p.changed
@@ -289,7 +289,7 @@ func TestCredentialsAreSentAndNotTold(t *testing.T) {
 	})
 	f := s.feed()
 	f.URL = strings.Replace(s.URL, "http://", "http://ann:s3cret@", 1) + "/scores?sig=s3cret"
-	p := poll(t, nil, f)
+	p := poll(t, f)
 	p.wantErr(p.first(), "")
 	s.serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	failed := p.after(time.Hour)

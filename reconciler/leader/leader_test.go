@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	clientretry "k8s.io/client-go/util/retry"
 
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -189,19 +190,23 @@ func TestElection(t *testing.T) {
 		a.leads(t, "a to lead")
 		client := kubernetes.NewForConfigOrDie(config).CoordinationV1().Leases(namespace.Name)
 		a.cut.Store(true)
-		found, err := client.Get(t.Context(), "late", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := "b"
-		found.Spec.HolderIdentity = &other
-		if _, err := client.Update(t.Context(), found, metav1.UpdateOptions{}); err != nil {
+		// What it sent before it was cut off may still come in.
+		if err := clientretry.RetryOnConflict(clientretry.DefaultRetry, func() error {
+			found, err := client.Get(t.Context(), "late", metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			other := "b"
+			found.Spec.HolderIdentity = &other
+			_, err = client.Update(t.Context(), found, metav1.UpdateOptions{})
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		a.cut.Store(false)
 		a.cancel()
 		a.ended <- <-a.ended
-		if found, err = client.Get(t.Context(), "late", metav1.GetOptions{}); err != nil || *found.Spec.HolderIdentity != "b" {
+		if found, err := client.Get(t.Context(), "late", metav1.GetOptions{}); err != nil || *found.Spec.HolderIdentity != "b" {
 			t.Errorf("%v, %v", found.Spec, err)
 		}
 		if a.Leading() {

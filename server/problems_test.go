@@ -53,6 +53,7 @@ func TestWhatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
 		c.Ratios = ratios.NewStore(overrides, ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	}})
 	servertest.Run(t, r.server.config.Ratios.Run)
+	localcluster.Eventually(t, "the ratios", func() error { _, err := r.server.config.Ratios.Ready(); return err })
 	said := func() (all []string) {
 		t.Helper()
 		status, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})

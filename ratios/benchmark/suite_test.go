@@ -16,10 +16,9 @@ import (
 )
 
 func TestProvider(t *testing.T) {
-	config := localcluster.ForTest(t, "").Config()
-	config.QPS = -1
-	client := kubernetes.NewForConfigOrDie(config)
-	api := client.CoreV1().ConfigMaps("default")
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
+	api := client.CoreV1().ConfigMaps(namespace.Name)
 	const name = "ratios"
 	write := func(data map[string]string) {
 		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: data}
@@ -39,7 +38,7 @@ func TestProvider(t *testing.T) {
 	ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
 		remove()
 		return ratiotest.Source{
-			Provider: New(Config{Client: client, Namespace: "default", SettingsName: "settings", StateName: name, SamplesPrefix: "samples-"}),
+			Provider: New(Config{Client: client, Namespace: namespace.Name, SettingsName: "settings", StateName: name, SamplesPrefix: "samples-"}),
 			Write: func(l *ratios.Layer) {
 				p := Published{NodeTypes: map[string]Entry{}}
 				for name, r := range l.Ratios {

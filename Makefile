@@ -166,7 +166,7 @@ test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real clus
 
 # Whose tests "make mutate" tries: what only computes. The one test among them that
 # asks an API server is left out, it would take hours.
-MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/config ratios/benchmark/estimate ratios/benchmark/pace
+MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/reader ratios/config ratios/benchmark/estimate ratios/benchmark/pace
 
 .PHONY: mutate
 mutate: bin/gremlins ## Change the code in one place at a time, and fail where no test does (MUTATE=reconciler/sizing); it takes an hour.

@@ -41,18 +41,6 @@ func TestWhatABoundMayJustBe(t *testing.T) {
 	}
 }
 
-func TestAKeyThatCouldBeTakenForMoreIsInQuotes(t *testing.T) {
-	for key, want := range map[string]string{
-		"azAZ09": "azAZ09", "a-b_c/d": "a-b_c/d",
-		"@a": `["@a"]`, "a.b": `["a.b"]`, "a:b": `["a:b"]`, "[a": `["[a"]`, "`": "[\"`\"]", "{": `["{"]`, "a b": `["a b"]`,
-	} {
-		faults := faultsOf(t, published+"\n'"+key+"': 1\n")
-		if len(faults) != 1 || !strings.HasPrefix(faults[0], want+": line ") || !strings.HasSuffix(faults[0], "unknown key") {
-			t.Errorf("faults %q, want %s", faults, want)
-		}
-	}
-}
-
 func TestAKeyThatCannotBeReadHidesNoFault(t *testing.T) {
 	for name, text := range map[string]string{
 		"a list":    published + "\n? [a]\n: 1\nextra: 1\n",

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -54,5 +56,28 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 				t.Fatalf("planned again: %v of %v because of %v", again.Containers[0].Desired.CPU, again.Containers[0].Current.CPU, again.Reasons)
 			}
 		}
+	}
+}
+
+// Who adopted a size is merged away in the API server's record, and who set it is not: that
+// it is adopted again is then known to be the reconciler's word, though it says the same.
+func TestAdoptingAgainWhenTheRecordIsCut(t *testing.T) {
+	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"2", "", "1Gi", "1Gi"}), "n2d")
+	merged, kept := fieldpath.NewSet(), []metav1.ManagedFieldsEntry{}
+	for i := range p.ManagedFields {
+		if m := &p.ManagedFields[i]; m.Manager == "they" {
+			kept = append(kept, *m)
+		} else {
+			merged = merged.Union(fieldsOf(m))
+		}
+	}
+	p.ManagedFields = append(kept, entryOf(podtest.AncientChanges, "", 0, merged))
+	p = adopts(t, p, "n2d")
+	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	if plan := planner.Plan(snapshotOf(t, p, podtest.Node("n2d"))); plan.Pending() {
+		t.Errorf("it is adopted for ever: %v %v", plan.Reasons, keysOf(plan.unrecorded(podtest.At(90))))
+	}
+	if text := p.Annotations[contract.CPURequest.AdoptedKey("app")]; text == "2" {
+		t.Errorf("the annotation says %q as before, so that nobody can tell who wrote it", text)
 	}
 }

@@ -2,8 +2,12 @@ package plan
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -39,6 +43,20 @@ func keysOf(annotations map[string]*string) (all []string) {
 	return all
 }
 
+// crowd has so many others write the pod that the API server merges what it knew longest.
+func (s *saga) crowd() {
+	p := s.now.DeepCopy()
+	slices.SortStableFunc(p.ManagedFields, func(a, b metav1.ManagedFieldsEntry) int { return a.Time.Compare(b.Time.Time) })
+	n := s.IntN(len(p.ManagedFields) + 1)
+	merged := fieldpath.NewSet()
+	for i := range p.ManagedFields[:n] {
+		merged = merged.Union(fieldsOf(&p.ManagedFields[i]))
+	}
+	p.ManagedFields = append([]metav1.ManagedFieldsEntry{entryOf(podtest.AncientChanges, "", 0, merged)}, p.ManagedFields[n:]...)
+	s.tell("%d entries of the record are merged", n)
+	s.now = p
+}
+
 // Whatever happened to a pod, what it makes us write comes to an end.
 func TestWhatIsWrittenEnds(t *testing.T) {
 	const seed1, seed2, sagas = 19, 20, 2000
@@ -48,9 +66,9 @@ func TestWhatIsWrittenEnds(t *testing.T) {
 		asMadeWith(p)
 		s := &saga{TB: t, arbitrary: a, created: p, now: p, planner: Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: a.oneIn(2)}, meddled: map[string]bool{}, lost: map[string]bool{}}
 		table, nodeType := s.table(s), s.nodeType()
-		for range 1 + a.IntN(6) {
+		for range 1 + a.IntN(12) {
 			s.planner.External = Externals[a.IntN(len(Externals))]
-			switch a.IntN(6) {
+			switch a.IntN(8) {
 			case 0:
 				table, nodeType = s.table(s), s.nodeType()
 			case 1:
@@ -62,6 +80,8 @@ func TestWhatIsWrittenEnds(t *testing.T) {
 				s.seconds += 10
 				s.tell("restored (%s): %v %v: %s", s.planner.External, plan.Decision, plan.Reasons, plan.Describe())
 				s.now = carriedOut(s, s.now, plan, s.seconds)
+			case 3:
+				s.crowd()
 			default:
 				s.meddle()
 			}

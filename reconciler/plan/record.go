@@ -37,8 +37,11 @@ func (p *Plan) unrecorded(now time.Time) map[string]*string {
 			}
 			set(which.Key(c.Name), text)
 			if c.adopts&(1<<which) != 0 {
-				_, present := amountOf(&c.Current, which)
-				set(which.AdoptedKey(c.Name), present)
+				present, text := amountOf(&c.Current, which)
+				if there := c.of.AdoptedTextOf(which); text == there {
+					text = inOtherWords(which, present, there)
+				}
+				set(which.AdoptedKey(c.Name), text)
 				set(contract.AdoptedAt, now.UTC().Format(time.RFC3339))
 			}
 		}

@@ -85,8 +85,9 @@ type seldom struct {
 	// predecessors are controllers that keep the same annotations, resized the container,
 	// and are not vouched for yet.
 	predecessors []string
-	// texts are those of the originals that another wrote, by contract.Original.
-	texts [len(contract.Originals)]string
+	// texts are those of the originals that another wrote, adopted those of what is
+	// recorded as adopted and not known to be the reconciler's, by contract.Original.
+	texts, adopted [len(contract.Originals)]string
 }
 
 var nothingSeldom seldom
@@ -149,6 +150,10 @@ func (c *Container) Predecessors() []string { return c.rarely().predecessors }
 
 // TextOf is what the annotation says whose original another wrote.
 func (c *Container) TextOf(which contract.Original) string { return c.rarely().texts[which] }
+
+// AdoptedTextOf is what the annotation says that records what another set as adopted, and
+// that is not known to be the reconciler's.
+func (c *Container) AdoptedTextOf(which contract.Original) string { return c.rarely().adopted[which] }
 
 // InForce is what the container runs with, as far as the kubelet says so, or else what it
 // asks for.

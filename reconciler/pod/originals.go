@@ -125,6 +125,7 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 			by, adopted = us, 1<<which
 		} else {
 			c.Outdated |= 1 << which
+			c.alter().adopted[which] = text
 		}
 	}
 	if by == author {

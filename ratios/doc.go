@@ -6,6 +6,5 @@
 // A Table has a Profile for all pods, the globals, and one per rule.
 //
 // It must not know what ratios are used for: no plans, no writes, and of a pod
-// no more than a Subject, what rules look at. Of the project it imports only
-// nodetype, which says how node types are named.
+// no more than a Subject, what rules look at.
 package ratios

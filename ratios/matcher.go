@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// matcher is a Match made for being asked about every pod: going through a
+// matcher is Criteria made for being asked about every pod: going through a
 // slice is several times as fast as through a map. That of the globals is
 // empty and never asked.
 type matcher struct {
@@ -15,7 +15,7 @@ type matcher struct {
 
 type pair struct{ key, value string }
 
-func newMatcher(m Match) matcher {
+func newMatcher(m Criteria) matcher {
 	return matcher{class: m.ComputeClass, labels: pairs(m.Labels), annotations: pairs(m.Annotations)}
 }
 
@@ -32,7 +32,7 @@ func pairs(m map[string]string) []pair {
 	return all
 }
 
-func (m *matcher) holds(s Subject) bool {
+func (m *matcher) matches(s Subject) bool {
 	return (m.class == "" || m.class == s.ComputeClass()) &&
 		among(m.labels, s.Label) && among(m.annotations, s.Annotation)
 }

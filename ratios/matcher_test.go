@@ -12,11 +12,11 @@ import (
 
 func TestTheFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 	table := merge(t, withRules(
-		ratios.Rule{Name: "all", Match: ratios.Match{ComputeClass: "Performance", Labels: map[string]string{"env": "production", "tier": "web"}, Annotations: map[string]string{"a": "b"}}},
-		ratios.Rule{Name: "label", Match: ratios.Match{Labels: map[string]string{"env": "production"}}},
-		ratios.Rule{Name: "label again", Match: ratios.Match{Labels: map[string]string{"env": "production"}}},
-		ratios.Rule{Name: "annotation", Match: ratios.Match{Annotations: map[string]string{"a": "b"}}},
-		ratios.Rule{Name: "class", Match: ratios.Match{ComputeClass: "Performance"}},
+		ratios.Rule{Name: "all", Match: ratios.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production", "tier": "web"}, Annotations: map[string]string{"a": "b"}}},
+		ratios.Rule{Name: "label", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}},
+		ratios.Rule{Name: "label again", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}},
+		ratios.Rule{Name: "annotation", Match: ratios.Criteria{Annotations: map[string]string{"a": "b"}}},
+		ratios.Rule{Name: "class", Match: ratios.Criteria{ComputeClass: "Performance"}},
 	))
 	production, web := map[string]string{"env": "production", "more": "x"}, map[string]string{"env": "production", "tier": "web"}
 	for _, tc := range []struct {
@@ -52,10 +52,10 @@ func TestTheFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 }
 
 func TestTablesMatchPodsAlikeWhateverTheySayOfThem(t *testing.T) {
-	all := func(class, label, annotation string) ratios.Match {
-		return ratios.Match{ComputeClass: class, Labels: map[string]string{"env": label}, Annotations: map[string]string{"a": annotation}}
+	all := func(class, label, annotation string) ratios.Criteria {
+		return ratios.Criteria{ComputeClass: class, Labels: map[string]string{"env": label}, Annotations: map[string]string{"a": annotation}}
 	}
-	rules := func(matches ...ratios.Match) *ratios.Table {
+	rules := func(matches ...ratios.Criteria) *ratios.Table {
 		var all []ratios.Rule
 		for _, m := range matches {
 			all = append(all, ratios.Rule{Match: m})
@@ -97,9 +97,9 @@ func TestFindingAProfileAllocatesNothing(t *testing.T) {
 func ruled(t testing.TB, n int) *ratios.Table {
 	var rules []ratios.Rule
 	for i := range n {
-		m := ratios.Match{Labels: map[string]string{"app": fmt.Sprint("app-", i)}}
+		m := ratios.Criteria{Labels: map[string]string{"app": fmt.Sprint("app-", i)}}
 		if i%2 == 1 {
-			m = ratios.Match{Annotations: map[string]string{"example.com/size": strings.Repeat("x", i)}}
+			m = ratios.Criteria{Annotations: map[string]string{"example.com/size": strings.Repeat("x", i)}}
 		}
 		rules = append(rules, ratios.Rule{Name: fmt.Sprint(i), Match: m})
 	}

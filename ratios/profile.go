@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Profile is what holds for the pods of one rule, or for all that no rule
@@ -32,9 +34,9 @@ type Entry struct {
 	// node type, the one in force first.
 	Candidates []Ratio
 	// CPUFactor is what cpu requests are multiplied by here: baseline / node.
-	CPUFactor Quotient
+	CPUFactor sizing.Factor
 	// MemoryFactor is what memory requests are multiplied by here.
-	MemoryFactor Quotient
+	MemoryFactor sizing.Factor
 }
 
 // Lookup returns the entry of a node type.
@@ -58,9 +60,9 @@ func (p *Profile) NodeTypes() []string { return p.names }
 func (p *Profile) with(r *Rule) (*Profile, error) {
 	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds), match: newMatcher(r.Match)}
 	switch {
-	case !q.Bounds.CPU.valid():
+	case !q.Bounds.CPU.Valid():
 		return nil, fmt.Errorf("%s: with the globals, the min of cpu is above its max", r.Name)
-	case !q.Bounds.Memory.valid():
+	case !q.Bounds.Memory.Valid():
 		return nil, fmt.Errorf("%s: with the globals, the min of memory is above its max", r.Name)
 	}
 	if q.Baseline == p.Baseline && len(r.Ratios) == 0 {
@@ -91,8 +93,8 @@ func (p *Profile) complete() error {
 		return fmt.Errorf("the baseline node type %q has no ratio", p.Baseline)
 	}
 	for _, e := range p.entries {
-		e.CPUFactor = quotient(baseline.Ratio.CPUPerf, e.Ratio.CPUPerf)
-		e.MemoryFactor = quotient(baseline.Ratio.MemoryPerf, e.Ratio.MemoryPerf)
+		e.CPUFactor = factor(baseline.Ratio.CPUPerf, e.Ratio.CPUPerf)
+		e.MemoryFactor = factor(baseline.Ratio.MemoryPerf, e.Ratio.MemoryPerf)
 	}
 	p.names = slices.Sorted(maps.Keys(p.entries))
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 func merge(t testing.TB, layers ...*ratios.Layer) *ratios.Table {
@@ -22,7 +23,7 @@ func merge(t testing.TB, layers ...*ratios.Layer) *ratios.Table {
 // withRules is a layer with three node types and these rules.
 func withRules(rules ...ratios.Rule) *ratios.Layer {
 	l := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
-	l.Bounds = &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20}}
+	l.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
 	l.Rules = rules
 	return l
 }
@@ -33,34 +34,34 @@ func ratio(cpu, memory float64) ratios.Ratio {
 
 func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 	amount := func(v int64) *int64 { return &v }
-	class := ratios.Match{ComputeClass: "c"}
-	globals := ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20}}
-	factors := func(n2d, n4, c3 ratios.Quotient) map[string]ratios.Quotient {
-		return map[string]ratios.Quotient{"n2d": n2d, "n4": n4, "c3": c3}
+	class := ratios.Criteria{ComputeClass: "c"}
+	globals := ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
+	factors := func(n2d, n4, c3 sizing.Factor) map[string]sizing.Factor {
+		return map[string]sizing.Factor{"n2d": n2d, "n4": n4, "c3": c3}
 	}
-	one := ratios.Quotient{Num: 1, Den: 1}
-	unchanged := factors(one, ratios.Quotient{Num: 4, Den: 5}, ratios.Quotient{Num: 10, Den: 13})
+	one := sizing.Factor{Num: 1, Den: 1}
+	unchanged := factors(one, sizing.Factor{Num: 4, Den: 5}, sizing.Factor{Num: 10, Den: 13})
 	for _, tc := range []struct {
 		name     string
 		rule     ratios.Rule
 		baseline string
 		bounds   ratios.Bounds
-		cpu      map[string]ratios.Quotient
+		cpu      map[string]sizing.Factor
 	}{
 		{"nothing", ratios.Rule{}, "n2d", globals, unchanged},
-		{"a baseline", ratios.Rule{Baseline: "c3"}, "c3", globals, factors(ratios.Quotient{Num: 13, Den: 10}, ratios.Quotient{Num: 26, Den: 25}, one)},
+		{"a baseline", ratios.Rule{Baseline: "c3"}, "c3", globals, factors(sizing.Factor{Num: 13, Den: 10}, sizing.Factor{Num: 26, Den: 25}, one)},
 		{"a node type that the globals have", ratios.Rule{Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}}, "n2d", globals,
-			factors(one, ratios.Quotient{Num: 1, Den: 2}, ratios.Quotient{Num: 10, Den: 13})},
+			factors(one, sizing.Factor{Num: 1, Den: 2}, sizing.Factor{Num: 10, Den: 13})},
 		{"the baseline's ratio", ratios.Rule{Ratios: map[string]ratios.Ratio{"n2d": ratio(1.3, 1)}}, "n2d", globals,
-			factors(one, ratios.Quotient{Num: 26, Den: 25}, one)},
+			factors(one, sizing.Factor{Num: 26, Den: 25}, one)},
 		{"a lower end", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(100)}}}, "n2d",
-			ratios.Bounds{CPU: ratios.Range{Min: 100, Max: 16000}, Memory: globals.Memory}, unchanged},
+			ratios.Bounds{CPU: sizing.Range{Min: 100, Max: 16000}, Memory: globals.Memory}, unchanged},
 		{"upper ends", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(100)}, Memory: ratios.RangeOverride{Max: amount(1 << 30)}}}, "n2d",
-			ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 100}, Memory: ratios.Range{Min: 64 << 20, Max: 1 << 30}}, unchanged},
+			ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 100}, Memory: sizing.Range{Min: 64 << 20, Max: 1 << 30}}, unchanged},
 		{"ends that meet", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(16000)}, Memory: ratios.RangeOverride{Max: amount(64 << 20)}}}, "n2d",
-			ratios.Bounds{CPU: ratios.Range{Min: 16000, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 64 << 20}}, unchanged},
+			ratios.Bounds{CPU: sizing.Range{Min: 16000, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 64 << 20}}, unchanged},
 		{"ends that are opened", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(0)}, Memory: ratios.RangeOverride{Min: amount(0)}}}, "n2d",
-			ratios.Bounds{CPU: ratios.Range{Min: 50}}, unchanged},
+			ratios.Bounds{CPU: sizing.Range{Min: 50}}, unchanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.rule.Match = class
@@ -69,7 +70,7 @@ func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 			if p.Baseline != tc.baseline || p.Bounds != tc.bounds || !slices.Equal(p.NodeTypes(), []string{"c3", "n2d", "n4"}) {
 				t.Errorf("baseline %s, bounds %v, node types %v; want %s, %v", p.Baseline, p.Bounds, p.NodeTypes(), tc.baseline, tc.bounds)
 			}
-			got := map[string]ratios.Quotient{}
+			got := map[string]sizing.Factor{}
 			for _, nodeType := range p.NodeTypes() {
 				e, _ := p.Lookup(nodeType)
 				got[nodeType] = e.CPUFactor
@@ -78,7 +79,7 @@ func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 				t.Error(diff)
 			}
 			n4, _ := table.Lookup("n4")
-			if table.Baseline != "n2d" || table.Bounds != globals || n4.CPUFactor != (ratios.Quotient{Num: 4, Den: 5}) {
+			if table.Baseline != "n2d" || table.Bounds != globals || n4.CPUFactor != (sizing.Factor{Num: 4, Den: 5}) {
 				t.Errorf("the rule changed the globals: %+v", table)
 			}
 		})
@@ -87,12 +88,12 @@ func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 
 func TestARulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
-	table := merge(t, over, withRules(ratios.Rule{Name: "r", Match: ratios.Match{ComputeClass: "c"}, Baseline: "e2",
+	table := merge(t, over, withRules(ratios.Rule{Name: "r", Match: ratios.Criteria{ComputeClass: "c"}, Baseline: "e2",
 		Ratios: map[string]ratios.Ratio{"n4": ratio(2, 4), "e2": ratio(0.5, 1)}}))
 	p := table.Profile(ratiotest.Subject{Class: "c"})
 	n4, _ := p.Lookup("n4")
 	want := &ratios.Entry{NodeType: "n4", Ratio: ratio(2, 4), Candidates: []ratios.Ratio{ratio(2, 4), over.Ratios["n4"], ratio(1.25, 1)},
-		CPUFactor: ratios.Quotient{Num: 1, Den: 4}, MemoryFactor: ratios.Quotient{Num: 1, Den: 4}}
+		CPUFactor: sizing.Factor{Num: 1, Den: 4}, MemoryFactor: sizing.Factor{Num: 1, Den: 4}}
 	if diff := cmp.Diff(want, n4); diff != "" {
 		t.Error(diff)
 	}
@@ -103,15 +104,15 @@ func TestARulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
 
 func TestRulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
 	over := layer("override", "", map[string]float64{"c3": 2})
-	table := merge(t, over, withRules(ratios.Rule{Match: ratios.Match{ComputeClass: "c"}, Baseline: "n4"}))
+	table := merge(t, over, withRules(ratios.Rule{Match: ratios.Criteria{ComputeClass: "c"}, Baseline: "n4"}))
 	c3, _ := table.Profile(ratiotest.Subject{Class: "c"}).Lookup("c3")
-	if want := (ratios.Quotient{Num: 5, Den: 8}); c3.CPUFactor != want {
+	if want := (sizing.Factor{Num: 5, Den: 8}); c3.CPUFactor != want {
 		t.Errorf("factor %v, want %v", c3.CPUFactor, want)
 	}
 }
 
 func TestTheFirstLayerWithRulesDecidesThemAll(t *testing.T) {
-	first, second := withRules(ratios.Rule{Name: "first", Match: ratios.Match{ComputeClass: "a"}}), withRules(ratios.Rule{Name: "second", Match: ratios.Match{ComputeClass: "b"}})
+	first, second := withRules(ratios.Rule{Name: "first", Match: ratios.Criteria{ComputeClass: "a"}}), withRules(ratios.Rule{Name: "second", Match: ratios.Criteria{ComputeClass: "b"}})
 	table := merge(t, withRules(), nil, first, second)
 	if a, b := table.Profile(ratiotest.Subject{Class: "a"}).Name, table.Profile(ratiotest.Subject{Class: "b"}).Name; a != "first" || b != "" {
 		t.Errorf("profiles %q and %q", a, b)

@@ -1,6 +1,10 @@
 package ratios
 
-import "time"
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
 
 // Ratio is the performance of one node type. Only quotients of two ratios have
 // a meaning, so the unit is free as long as all node types share it.
@@ -33,16 +37,10 @@ type Provenance struct {
 // Bounds limits requests per container, whatever the ratio.
 type Bounds struct {
 	// CPU is in millicores.
-	CPU Range
+	CPU sizing.Range
 	// Memory is in bytes.
-	Memory Range
+	Memory sizing.Range
 }
-
-// Range is closed; an end of 0 is open.
-type Range struct{ Min, Max int64 }
-
-// valid tells whether there is a value in the range: min is not above max.
-func (r Range) valid() bool { return r.Max == 0 || r.Min <= r.Max }
 
 // Layer is what one provider knows. Nobody changes a layer once it is reported.
 type Layer struct {

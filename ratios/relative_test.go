@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // relative is a layer of the source "benchmark" whose memory performances are left
@@ -103,7 +104,7 @@ func TestRelativeRatiosAreMultiplesOfWhatOtherLayersSay(t *testing.T) {
 func TestOnlyRatiosCountInARelativeLayer(t *testing.T) {
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
 	measured := relative("n2d", map[string]float64{"n4": 1.08})
-	measured.Baseline, measured.Bounds, measured.Rules = "n4", &ratios.Bounds{CPU: ratios.Range{Min: 7}}, []ratios.Rule{{Name: "rule"}}
+	measured.Baseline, measured.Bounds, measured.Rules = "n4", &ratios.Bounds{CPU: sizing.Range{Min: 7}}, []ratios.Rule{{Name: "rule"}}
 	table := merge(t, measured, config)
 	if table.Baseline != "n2d" || table.Bounds != (ratios.Bounds{}) || len(table.Profiles()) != 1 {
 		t.Errorf("%+v with %d profiles", table, len(table.Profiles()))
@@ -119,10 +120,10 @@ func TestOnlyRatiosCountInARelativeLayer(t *testing.T) {
 func TestARuleWithAnotherBaselineComparesWithRelativeRatios(t *testing.T) {
 	measured := relative("n2d", map[string]float64{"n4": 1.08, "t2d": 1.46})
 	table := merge(t, measured, withRules(
-		ratios.Rule{Name: "baseline", Match: ratios.Match{ComputeClass: "a"}, Baseline: "n4"},
-		ratios.Rule{Name: "ratio", Match: ratios.Match{ComputeClass: "b"}, Ratios: map[string]ratios.Ratio{"n4": ratio(1.3, 1)}},
+		ratios.Rule{Name: "baseline", Match: ratios.Criteria{ComputeClass: "a"}, Baseline: "n4"},
+		ratios.Rule{Name: "ratio", Match: ratios.Criteria{ComputeClass: "b"}, Ratios: map[string]ratios.Ratio{"n4": ratio(1.3, 1)}},
 	))
-	for class, want := range map[string]map[string]ratios.Quotient{
+	for class, want := range map[string]map[string]sizing.Factor{
 		"":  {"n2d": {Num: 1, Den: 1}, "n4": {Num: 25, Den: 27}, "t2d": {Num: 50, Den: 73}},
 		"a": {"n2d": {Num: 27, Den: 25}, "n4": {Num: 1, Den: 1}, "t2d": {Num: 54, Den: 73}},
 		"b": {"n2d": {Num: 1, Den: 1}, "n4": {Num: 10, Den: 13}, "t2d": {Num: 50, Den: 73}},

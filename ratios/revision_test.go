@@ -8,14 +8,14 @@ import (
 
 func TestTheRevisionFollowsTheRules(t *testing.T) {
 	min := int64(100)
-	a, b := ratios.Match{Labels: map[string]string{"a": "b"}}, ratios.Match{ComputeClass: "b"}
+	a, b := ratios.Criteria{Labels: map[string]string{"a": "b"}}, ratios.Criteria{ComputeClass: "b"}
 	revision := func(rules ...ratios.Rule) string { return merge(t, withRules(rules...)).Revision }
 	seen := map[string]int{}
 	for i, rules := range [][]ratios.Rule{
 		nil,
 		{{Match: a}},
 		{{Match: b}},
-		{{Match: ratios.Match{Annotations: map[string]string{"a": "b"}}}},
+		{{Match: ratios.Criteria{Annotations: map[string]string{"a": "b"}}}},
 		{{Match: a, Baseline: "n4"}},
 		{{Match: a, Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: &min}}}},
 		{{Match: a, Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}}},

@@ -1,12 +1,14 @@
 package ratios
 
+import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
+
 // Rule is what a layer says about some pods only. What it leaves out, the
 // globals say.
 type Rule struct {
 	// Name tells people which rule it is: its path in its source.
 	Name string
 	// Match tells which pods the rule is for.
-	Match Match
+	Match Criteria
 	// Baseline is empty if that of the globals holds.
 	Baseline string
 	// Ratios by node type override those of the globals and add to them.
@@ -23,7 +25,7 @@ type BoundsOverride struct {
 	Memory RangeOverride
 }
 
-// RangeOverride replaces the ends of a Range that are not nil; 0 opens an end.
+// RangeOverride replaces the ends of a range that are not nil; 0 opens an end.
 type RangeOverride struct{ Min, Max *int64 }
 
 // Over returns what the override makes of the bounds b.
@@ -32,7 +34,7 @@ func (o BoundsOverride) Over(b Bounds) Bounds {
 }
 
 // over returns what the override makes of the range r.
-func (o RangeOverride) over(r Range) Range {
+func (o RangeOverride) over(r sizing.Range) sizing.Range {
 	if o.Min != nil {
 		r.Min = *o.Min
 	}
@@ -42,9 +44,9 @@ func (o RangeOverride) over(r Range) Range {
 	return r
 }
 
-// Match tells pods apart. All of its criteria must hold; one that is empty
+// Criteria tell pods apart. All of them must hold; one that is empty
 // always does.
-type Match struct {
+type Criteria struct {
 	// ComputeClass is the class that the pod asks for.
 	ComputeClass string
 	// Labels must all be on the pod, with these values.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 func layer(source, baseline string, cpu map[string]float64) *ratios.Layer {
@@ -58,7 +59,7 @@ func ready(s *ratios.Store) func() bool { return func() bool { return s.Table() 
 func TestTheFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
 	base := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
-	base.Bounds = &ratios.Bounds{CPU: ratios.Range{Min: 50}}
+	base.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 50}}
 	s := ratios.NewStore(ratiotest.NewMemory("override", ratios.Update{Layer: over}), ratiotest.NewMemory("configmap", ratios.Update{Layer: base}))
 	changes := s.Watch()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -78,7 +79,7 @@ func TestTheFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates(t *testing
 		NodeType:   "n4",
 		Ratio:      over.Ratios["n4"],
 		Candidates: []ratios.Ratio{over.Ratios["n4"], base.Ratios["n4"]},
-		CPUFactor:  ratios.Quotient{Num: 10, Den: 11}, MemoryFactor: ratios.Quotient{Num: 1, Den: 1},
+		CPUFactor:  sizing.Factor{Num: 10, Den: 11}, MemoryFactor: sizing.Factor{Num: 1, Den: 1},
 	}
 	if diff := cmp.Diff(want, n4); diff != "" {
 		t.Error(diff)
@@ -188,7 +189,7 @@ func TestWhatTheLogTellsOfSources(t *testing.T) {
 	bad := ratios.Update{Err: errors.New("cannot be read")}
 	ruled := func(source string) ratios.Update {
 		l := layer(source, "n2d", map[string]float64{"n2d": 1})
-		l.Rules = []ratios.Rule{{Match: ratios.Match{ComputeClass: "a"}}, {Match: ratios.Match{ComputeClass: "b"}}}
+		l.Rules = []ratios.Rule{{Match: ratios.Criteria{ComputeClass: "a"}}, {Match: ratios.Criteria{ComputeClass: "b"}}}
 		return ratios.Update{Layer: l}
 	}
 	m := ratiotest.NewMemory("configmap", bad)
@@ -262,7 +263,7 @@ func TestTheRevisionFollowsWhatSizesDependOn(t *testing.T) {
 		t.Error("another provenance made another revision")
 	}
 	bounded := layer("memory", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
-	bounded.Bounds = &ratios.Bounds{CPU: ratios.Range{Min: 1}}
+	bounded.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 1}}
 	seen := map[string]bool{first.Revision: true}
 	for _, next := range []*ratios.Layer{
 		bounded,

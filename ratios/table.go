@@ -21,7 +21,7 @@ type Table struct {
 // matches it, else the globals; never nil.
 func (t *Table) Profile(s Subject) *Profile {
 	for _, p := range t.profiles[1:] {
-		if p.match.holds(s) {
+		if p.match.matches(s) {
 			return p
 		}
 	}

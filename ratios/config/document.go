@@ -20,14 +20,14 @@ func readDocument(v reader.Value) *document {
 	d := &document{}
 	keys := d.globals.keys()
 	keys["overrides"] = overrides(&d.overrides)
-	keys["podAnnotations"] = byValue(&d.annotations, annotationKey, annotationValue, func(key, value string) ratios.Match {
-		return ratios.Match{Annotations: map[string]string{key: value}}
+	keys["podAnnotations"] = byValue(&d.annotations, annotationKey, annotationValue, func(key, value string) ratios.Criteria {
+		return ratios.Criteria{Annotations: map[string]string{key: value}}
 	})
-	keys["podLabels"] = byValue(&d.labels, labelKey, labelValue, func(key, value string) ratios.Match {
-		return ratios.Match{Labels: map[string]string{key: value}}
+	keys["podLabels"] = byValue(&d.labels, labelKey, labelValue, func(key, value string) ratios.Criteria {
+		return ratios.Criteria{Labels: map[string]string{key: value}}
 	})
 	keys["computeClasses"] = func(v reader.Value) {
-		v.Each(named(&d.classes, labelValue.key, func(class string) ratios.Match { return ratios.Match{ComputeClass: class} }))
+		v.Each(named(&d.classes, labelValue.key, func(class string) ratios.Criteria { return ratios.Criteria{ComputeClass: class} }))
 	}
 	v.Fields(keys)
 	return d

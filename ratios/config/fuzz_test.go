@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // FuzzParse looks for a text that is accepted though it breaks what the
@@ -66,7 +67,7 @@ func valid(t *testing.T, p *ratios.Profile) {
 			t.Errorf("profile %q: node type %q has ratio %v", p.Name, nodeType, e.Ratio)
 		}
 	}
-	for _, b := range []ratios.Range{p.Bounds.CPU, p.Bounds.Memory} {
+	for _, b := range []sizing.Range{p.Bounds.CPU, p.Bounds.Memory} {
 		if b.Min < 0 || b.Max < 0 || b.Max > 0 && b.Min > b.Max {
 			t.Errorf("profile %q: bounds %v", p.Name, p.Bounds)
 		}

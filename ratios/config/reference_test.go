@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // examples are the configurations that the reference shows.
@@ -53,8 +54,8 @@ func TestTheReferenceSaysWhatItsRulesComeTo(t *testing.T) {
 	})
 	n4, _ := critical.Lookup("n4")
 	n2d, _ := critical.Lookup("n2d")
-	if critical.Name != "overrides[0] (critical)" || n4.CPUFactor != (ratios.Quotient{Num: 13, Den: 12}) || n2d.CPUFactor != (ratios.Quotient{Num: 13, Den: 10}) ||
-		critical.Bounds != (ratios.Bounds{CPU: ratios.Range{Min: 200, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 << 30}}) {
+	if critical.Name != "overrides[0] (critical)" || n4.CPUFactor != (sizing.Factor{Num: 13, Den: 12}) || n2d.CPUFactor != (sizing.Factor{Num: 13, Den: 10}) ||
+		critical.Bounds != (ratios.Bounds{CPU: sizing.Range{Min: 200, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 << 30}}) {
 		t.Errorf("critical pods have %+v, n4 %v, n2d %v", critical, n4, n2d)
 	}
 	encoder := table.Profile(ratiotest.Subject{Labels: map[string]string{"app.kubernetes.io/name": "encoder", "env": "test"}})
@@ -62,7 +63,7 @@ func TestTheReferenceSaysWhatItsRulesComeTo(t *testing.T) {
 		t.Errorf("an encoder in test has %+v", encoder)
 	}
 	test := table.Profile(ratiotest.Subject{Labels: map[string]string{"env": "test"}})
-	if test.Name != "podLabels.env.test" || test.Bounds.CPU != (ratios.Range{Max: 2000}) {
+	if test.Name != "podLabels.env.test" || test.Bounds.CPU != (sizing.Range{Max: 2000}) {
 		t.Errorf("test pods have %+v", test)
 	}
 }

@@ -13,7 +13,7 @@ type rule struct {
 	section
 	path  string
 	name  string // Of an override.
-	match ratios.Match
+	match ratios.Criteria
 }
 
 // String is the name that the rule goes by.
@@ -67,7 +67,7 @@ func overrides(into *[]*rule) func(reader.Value) {
 	}
 }
 
-func readMatch(v reader.Value) (m ratios.Match) {
+func readMatch(v reader.Value) (m ratios.Criteria) {
 	fine := v.Fields(reader.Known{
 		"computeClass": func(v reader.Value) {
 			if text(&m.ComputeClass)(v); m.ComputeClass != "" {
@@ -102,12 +102,12 @@ func criteria(into *map[string]string, key, value syntax) func(reader.Value) {
 
 // byValue reads rules by the key and the value that pods must have. The value may
 // be empty.
-func byValue(into *[]*rule, key, value syntax, match func(key, value string) ratios.Match) func(reader.Value) {
+func byValue(into *[]*rule, key, value syntax, match func(key, value string) ratios.Criteria) func(reader.Value) {
 	return func(v reader.Value) {
 		v.Each(func(name string, v reader.Value) {
 			key.key(v, name)
 			before := len(*into)
-			if v.Each(named(into, value.value, func(value string) ratios.Match { return match(name, value) })) && len(*into) == before {
+			if v.Each(named(into, value.value, func(value string) ratios.Criteria { return match(name, value) })) && len(*into) == before {
 				v.Fault("has no rule: give it a value, and that baselineNodeType, nodeTypes or bounds")
 			}
 		})
@@ -115,7 +115,7 @@ func byValue(into *[]*rule, key, value syntax, match func(key, value string) rat
 }
 
 // named reads a rule whose key in the mapping is checked.
-func named(into *[]*rule, require func(v reader.Value, name string), match func(name string) ratios.Match) func(string, reader.Value) {
+func named(into *[]*rule, require func(v reader.Value, name string), match func(name string) ratios.Criteria) func(string, reader.Value) {
 	return func(name string, v reader.Value) {
 		require(v, name)
 		r := readRule(v, nil)

@@ -41,18 +41,18 @@ func TestParseReadsRulesInTheOrderOfPrecedenceThenOfTheDocument(t *testing.T) {
 	none := map[string]ratios.Ratio{}
 	want := []ratios.Rule{
 		{Name: "overrides[0] (critical)",
-			Match: ratios.Match{ComputeClass: "Performance", Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"a": "b c"}},
+			Match: ratios.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"a": "b c"}},
 
 			Baseline: "m7i.large", Ratios: map[string]ratios.Ratio{"m7i.large": {CPUPerf: 2, MemoryPerf: 1.5, Provenance: from}},
 			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(2000)}}},
-		{Name: "overrides[1] (2)", Match: ratios.Match{Labels: map[string]string{"env": "test"}}, Baseline: "n2d", Ratios: none},
-		{Name: `podAnnotations["Example.com/Size"]["very large"]`, Match: ratios.Match{Annotations: map[string]string{"Example.com/Size": "very large"}}, Ratios: none,
+		{Name: "overrides[1] (2)", Match: ratios.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n2d", Ratios: none},
+		{Name: `podAnnotations["Example.com/Size"]["very large"]`, Match: ratios.Criteria{Annotations: map[string]string{"Example.com/Size": "very large"}}, Ratios: none,
 			Bounds: ratios.BoundsOverride{Memory: ratios.RangeOverride{Min: amount(0)}}},
-		{Name: `podLabels["example.com/tier"].web`, Match: ratios.Match{Labels: map[string]string{"example.com/tier": "web"}}, Ratios: none,
+		{Name: `podLabels["example.com/tier"].web`, Match: ratios.Criteria{Labels: map[string]string{"example.com/tier": "web"}}, Ratios: none,
 			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(500)}}},
-		{Name: "podLabels.env.true", Match: ratios.Match{Labels: map[string]string{"env": "true"}}, Baseline: "n4", Ratios: none},
-		{Name: "podLabels.env.production", Match: ratios.Match{Labels: map[string]string{"env": "production"}}, Baseline: "c3", Ratios: none},
-		{Name: "computeClasses.Balanced", Match: ratios.Match{ComputeClass: "Balanced"}, Baseline: "c3", Ratios: none},
+		{Name: "podLabels.env.true", Match: ratios.Criteria{Labels: map[string]string{"env": "true"}}, Baseline: "n4", Ratios: none},
+		{Name: "podLabels.env.production", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}, Baseline: "c3", Ratios: none},
+		{Name: "computeClasses.Balanced", Match: ratios.Criteria{ComputeClass: "Balanced"}, Baseline: "c3", Ratios: none},
 	}
 	if diff := cmp.Diff(want, layer.Rules); diff != "" {
 		t.Error(diff)

@@ -88,8 +88,8 @@ type Cluster struct {
 	answers     *answers
 	owners      *owners.Owners
 	// above tell those who watch pods of one above which more may be known.
-	above []func(types.NamespacedName)
-	usage *usage
+	above    []func(types.NamespacedName)
+	reserved *reserved
 	// filled is closed once all pods were read.
 	filled chan struct{}
 	// unread is why the cluster is not read, nil if it is or nothing is known
@@ -114,7 +114,7 @@ func New(config Config) (*Cluster, error) {
 		limitRanges: factory.Core().V1().LimitRanges().Lister(),
 		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
 		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Lister(),
-		usage:       newUsage(),
+		reserved:    newReserved(),
 		answers:     newAnswers(),
 		filled:      make(chan struct{}),
 	}
@@ -180,7 +180,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 		if err := c.podIndex.Add(of); err != nil {
 			return err
 		}
-		c.usage.set(of)
+		c.reserved.set(of)
 	}
 	for _, node := range nodes {
 		if err := c.factory.Core().V1().Nodes().Informer().GetIndexer().Add(node); err != nil {

@@ -44,7 +44,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		Around: safety.Surroundings{
 			Node:        node,
 			Infeasible:  infeasible,
-			Neighbours:  c.usage.neighbours(of),
+			Neighbours:  c.reserved.neighbours(of),
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},

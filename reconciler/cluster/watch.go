@@ -90,15 +90,15 @@ func (c *Cluster) podChanged(old, obj any) {
 	roomier := ""
 	switch {
 	case now == nil:
-		roomier = c.usage.remove(before.UID)
+		roomier = c.reserved.remove(before.UID)
 		now = before
 	case before != nil && before.ResourceVersion() == now.ResourceVersion():
 		return // A new list shows what is known already.
 	default:
 		if before != nil && before.UID != now.UID {
-			roomier = c.usage.remove(before.UID)
+			roomier = c.reserved.remove(before.UID)
 		}
-		if node := c.usage.set(now); node != "" {
+		if node := c.reserved.set(now); node != "" {
 			roomier = node
 		}
 	}

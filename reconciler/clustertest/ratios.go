@@ -6,6 +6,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Published is the published example: n4 is 1.25 times as fast as n2d.
@@ -13,7 +14,7 @@ func Published() *ratios.Layer {
 	return &ratios.Layer{
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
-		Bounds:   &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}},
+		Bounds:   &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}},
 	}
 }
 

@@ -28,7 +28,7 @@ func TestAChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
 		return table
 	}
 	rule := func(n2d float64) ratios.Rule {
-		return ratios.Rule{Name: "test", Match: ratios.Match{Labels: map[string]string{"env": "test"}}, Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: n2d, MemoryPerf: 1}}}
+		return ratios.Rule{Name: "test", Match: ratios.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: n2d, MemoryPerf: 1}}}
 	}
 	paused := hold.NewTable([]hold.Hold{{Kind: hold.Pause, Scope: hold.Scope{Namespace: "shop", Pod: "lost", UID: "shop/lost"}}})
 	none := hold.NewTable(nil)

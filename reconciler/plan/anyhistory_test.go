@@ -34,7 +34,7 @@ type saga struct {
 	told []string
 }
 
-func resourceOf(container string, r *measure) string { return container + ": " + r.name }
+func resourceOf(container string, r *sizing.Measure) string { return container + ": " + r.Name }
 
 func (s *saga) tell(format string, args ...any) {
 	s.told = append(s.told, fmt.Sprintf(format, args...))
@@ -60,20 +60,20 @@ func (s *saga) checkOriginals(plan *Plan, restoring bool) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		made := sizing.FromResources(containerOf(s.created, c.Name).Resources)
-		for _, r := range measures {
+		for _, r := range sizing.Measures {
 			name := resourceOf(c.Name, r)
-			author, original, to, has := *r.of(&made), *r.of(&c.Original), *r.of(&c.Desired), *r.of(&c.Current)
+			author, original, to, has := *r.Of(&made), *r.Of(&c.Original), *r.Of(&c.Desired), *r.Of(&c.Current)
 			if s.meddled[name] || plan.Decision == Skip {
 				continue
 			}
-			known := c.standings[r.index].Claim == pod.Scales
+			known := c.standings[r.Index].Claim == pod.Scales
 			if known && original != author {
 				s.Errorf("%s: the original is %v, it was created with %v", name, original, author)
 			}
 			if !known && !s.lost[name] {
-				s.Errorf("%s: the original is not known: %+v", name, c.standings[r.index])
+				s.Errorf("%s: the original is not known: %+v", name, c.standings[r.Index])
 			}
-			if known && to != has && to.Limit > to.Request+r.unit && exceeds(to, author) {
+			if known && to != has && to.Limit > to.Request+r.Unit && exceeds(to, author) {
 				s.Errorf("%s: %v has more limit to its request than %v", name, to, author)
 			}
 			if known && restoring && to != author && to != has {
@@ -86,7 +86,7 @@ func (s *saga) checkOriginals(plan *Plan, restoring bool) {
 // exceeds reports whether an amount has a higher limit:request than another.
 func exceeds(a, author sizing.Amount) bool {
 	x, y := sizing.Factor{Num: uint64(a.Limit), Den: uint64(a.Request)}, sizing.Factor{Num: uint64(author.Limit), Den: uint64(author.Request)}
-	return float64(x.Num)/float64(x.Den) > float64(y.Num)/float64(y.Den)*(1+1e-12)
+	return x.Float64() > y.Float64()*(1+1e-12)
 }
 
 func (s *saga) size() {
@@ -94,9 +94,9 @@ func (s *saga) size() {
 	s.seconds += 10
 	s.tell("planned for %s (%s): %v %v: %s", plan.NodeType, s.planner.External, plan.Decision, plan.Reasons, plan.Describe())
 	for i := range plan.Containers {
-		for _, r := range measures {
+		for _, r := range sizing.Measures {
 			c := &plan.Containers[i]
-			adopts := c.adopts&(1<<r.request|1<<r.limit) != 0
+			adopts := c.adopts&(1<<r.Request|1<<r.Limit) != 0
 			s.adopted = s.adopted || adopts
 			if adopts && !s.meddled[resourceOf(c.Name, r)] {
 				s.Errorf("%s: adopted, and nobody else set it", resourceOf(c.Name, r))
@@ -118,15 +118,15 @@ func (s *saga) restore() {
 		c := &plan.Containers[i]
 		made, is := containerOf(s.created, c.Name), containerOf(s.now, c.Name)
 		from, to := sizing.FromResources(made.Resources), sizing.FromResources(is.Resources)
-		for _, r := range measures {
-			if *r.of(&from) == *r.of(&to) {
+		for _, r := range sizing.Measures {
+			if *r.Of(&from) == *r.Of(&to) {
 				continue
 			}
 			all = false
 			name := resourceOf(c.Name, r)
 			ofNobody := pod.From(before).ResizedAt().IsZero() && !pod.From(before).Marked()
 			if !strings.Contains(reasons, "container "+name) && !s.meddled[name] && !ofNobody {
-				s.Errorf("%s is %v and was created with %v, of which a restore says %s", name, *r.of(&to), *r.of(&from), reasons)
+				s.Errorf("%s is %v and was created with %v, of which a restore says %s", name, *r.Of(&to), *r.Of(&from), reasons)
 			}
 		}
 	}
@@ -143,8 +143,8 @@ func (s *saga) meddle() {
 		all = append(all, &p.Spec.Containers[i])
 	}
 	c := all[s.IntN(len(all))]
-	r := measures[s.IntN(2)]
-	name := corev1.ResourceName(r.name)
+	r := sizing.Measures[s.IntN(2)]
+	name := corev1.ResourceName(r.Name)
 	list := c.Resources.Requests
 	if s.oneIn(2) {
 		list = c.Resources.Limits
@@ -153,13 +153,13 @@ func (s *saga) meddle() {
 	if !ok || q.IsZero() {
 		return
 	}
-	to := resource.MustParse(r.text(s.upTo(1 << 40)))
+	to := resource.MustParse(r.Text(s.upTo(1 << 40)))
 	if s.oneIn(3) {
 		to = q.DeepCopy() // The same again.
 	}
 	list[name] = to
 	a := sizing.FromResources(c.Resources)
-	if amount := r.of(&a); amount.Limit != 0 && amount.Limit < amount.Request || amount.Request == 0 || classOf(p) != classOf(s.now) {
+	if amount := r.Of(&a); amount.Limit != 0 && amount.Limit < amount.Request || amount.Request == 0 || classOf(p) != classOf(s.now) {
 		return // The API server would refuse it.
 	}
 	s.seconds += 10
@@ -168,15 +168,15 @@ func (s *saga) meddle() {
 	if to.Cmp(q) != 0 {
 		s.meddled[resourceOf(c.Name, r)] = true
 	}
-	s.tell("%s set %s of %s to %s", manager, r.name, c.Name, to.String())
+	s.tell("%s set %s of %s to %s", manager, r.Name, c.Name, to.String())
 	s.now = p
 }
 
 // lose removes an annotation with an original.
 func (s *saga) lose() {
 	c := &s.now.Spec.Containers[s.IntN(len(s.now.Spec.Containers))]
-	r := measures[s.IntN(2)]
-	which := []contract.Original{r.request, r.limit}[s.IntN(2)]
+	r := sizing.Measures[s.IntN(2)]
+	which := []contract.Original{r.Request, r.Limit}[s.IntN(2)]
 	if _, ok := which.In(s.now.Annotations, c.Name); !ok {
 		return
 	}

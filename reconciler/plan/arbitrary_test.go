@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // arbitrary makes pods and ratios of all kinds, the same for the same seed.
@@ -34,7 +35,7 @@ func (a arbitrary) table(t testing.TB) *ratios.Table {
 	if a.oneIn(3) {
 		zero := int64(0)
 		layer.Rules = []ratios.Rule{{
-			Name: "test", Match: ratios.Match{Labels: map[string]string{"env": "test"}}, Baseline: a.nodeType(), Ratios: a.ratios(),
+			Name: "test", Match: ratios.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: a.nodeType(), Ratios: a.ratios(),
 			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: &zero}, Memory: ratios.RangeOverride{Max: &zero}},
 		}}
 	}
@@ -63,8 +64,8 @@ func (a arbitrary) performance() float64 {
 	return []float64{0.5, 0.8, 1, 1, 1, 1.1, 1.25, 1.3, 2}[a.IntN(9)]
 }
 
-func (a arbitrary) bounds(most int64) ratios.Range {
-	var r ratios.Range
+func (a arbitrary) bounds(most int64) sizing.Range {
+	var r sizing.Range
 	if a.oneIn(2) {
 		r.Min = a.upTo(most)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // planAt plans a pod on a node of this performance, with so much allocatable memory; ""
@@ -130,7 +131,7 @@ func TestWhatWasAdoptedKeepsToBounds(t *testing.T) {
 	p := resizedBy(podtest.Pod(podtest.Amounts{"50m", "100m", "64Mi", "64Mi"}, asMadeWith), "they", podtest.Amounts{"102m", "227m", "64Mi", "64Mi"})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.03, 1, ""), 30)
 	s := snapshotOf(t, p, podtest.Node("n4"))
-	s.Table = tableOf(t, 2.2, 1, &ratios.Bounds{CPU: ratios.Range{Min: 101, Max: 101}})
+	s.Table = tableOf(t, 2.2, 1, &ratios.Bounds{CPU: sizing.Range{Min: 101, Max: 101}})
 	plan := planner.Plan(s)
 	if c := plan.Containers[0].Desired.CPU; plan.Decision != Resize || c.Request != 101 || c.Limit <= 101 {
 		t.Errorf("%v %v because of %v", plan.Decision, c, plan.Reasons)

@@ -6,6 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // External says what becomes of a size that somebody else gave a pod.
@@ -30,8 +31,8 @@ var Externals = []External{LeaveExternal, AdoptExternal, OverrideExternal}
 func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		for _, r := range measures {
-			if c.standings[r.index].Claim == pod.Theirs {
+		for _, r := range sizing.Measures {
+			if c.standings[r.Index].Claim == pod.Theirs {
 				p.resolve(plan, c, r, bounds)
 			}
 		}
@@ -39,10 +40,10 @@ func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
 }
 
 // resolve does so for one resource.
-func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratios.Bounds) {
-	s, original, present := &c.standings[r.index], r.of(&c.Original), *r.of(&c.Current)
+func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
+	s, original, present := &c.standings[r.Index], r.Of(&c.Original), *r.Of(&c.Current)
 	known := c.knows(r)
-	to, _ := r.scale(*original, plan.factor(r), r.bounds(bounds))
+	to, _ := r.Scale(*original, plan.factor(r), boundsOf(bounds, r))
 	switch {
 	case known && to == present && p.External == AdoptExternal && s.Set != 0:
 		// The original that is known comes to it here. That is to be recorded, as at
@@ -52,7 +53,7 @@ func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratio
 		// Whoever set it: it is what it should be.
 	case known && p.External == OverrideExternal:
 		s.Claim = pod.Scales
-		*r.of(&c.Desired) = to
+		*r.Of(&c.Desired) = to
 	case p.External == AdoptExternal && s.Set != 0:
 		plan.adopt(c, r, bounds)
 		plan.scale(c, r, bounds)
@@ -62,24 +63,24 @@ func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *measure, bounds ratio
 }
 
 // leave says why a size that somebody else set stays.
-func (p *Planner) leave(plan *Plan, c *ContainerPlan, r *measure, known bool) {
+func (p *Planner) leave(plan *Plan, c *ContainerPlan, r *sizing.Measure, known bool) {
 	plan.Vetoed = plan.Vetoed || known
 	plan.explainStays(c, r)
 }
 
 // adopt makes what somebody else set what its original comes to here. What he did
 // not set keeps its original.
-func (p *Plan) adopt(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
-	s := &c.standings[r.index]
+func (p *Plan) adopt(c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
+	s := &c.standings[r.Index]
 	s.Set |= s.Adopted // Both are worked out together, as scale does.
-	*r.of(&c.Original) = p.unscaled(c, r, s.Set, bounds)
+	*r.Of(&c.Original) = p.unscaled(c, r, s.Set, bounds)
 	c.noteAdopted(r)
 }
 
 // noteAdopted has it recorded what somebody else set, with the original.
-func (c *ContainerPlan) noteAdopted(r *measure) {
-	s := &c.standings[r.index]
-	for _, which := range [...]contract.Original{r.request, r.limit} {
+func (c *ContainerPlan) noteAdopted(r *sizing.Measure) {
+	s := &c.standings[r.Index]
+	for _, which := range [...]contract.Original{r.Request, r.Limit} {
 		if amount, _ := amountOf(&c.Original, which); s.Set&(1<<which) != 0 && amount != 0 {
 			c.record(which)
 			c.adopts |= 1 << which
@@ -94,14 +95,14 @@ func (p *Plan) settled() []string {
 	var said []string
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		for _, r := range measures {
-			s, had := &c.standings[r.index], r.show(*r.of(&c.Current))
+		for _, r := range sizing.Measures {
+			s, had := &c.standings[r.Index], r.Show(*r.Of(&c.Current))
 			switch {
-			case s.Claim != pod.Scales || c.of.SetBy(r.index) == "":
-			case c.adopts&(1<<r.request|1<<r.limit) != 0:
-				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is adopted (from now on originally %s)", c.Name, r.name, had, c.of.SetBy(r.index), r.show(*r.of(&c.Original))))
+			case s.Claim != pod.Scales || c.of.SetBy(r) == "":
+			case c.adopts&(1<<r.Request|1<<r.Limit) != 0:
+				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is adopted (from now on originally %s)", c.Name, r.Name, had, c.of.SetBy(r), r.Show(*r.Of(&c.Original))))
 			default:
-				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is overridden with %s", c.Name, r.name, had, c.of.SetBy(r.index), r.show(*r.of(&c.Desired))))
+				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is overridden with %s", c.Name, r.Name, had, c.of.SetBy(r), r.Show(*r.Of(&c.Desired))))
 			}
 		}
 	}

@@ -11,12 +11,12 @@ import (
 
 // settle returns what becomes of the present amount where to is wanted. A limit that
 // stays is not equal to its request, and does not become so.
-func settle(s pod.Standing, r *measure, present, to sizing.Amount) sizing.Amount {
+func settle(s pod.Standing, r *sizing.Measure, present, to sizing.Amount) sizing.Amount {
 	switch {
 	case !s.Ours():
 		return present
 	case s.Claim == pod.LimitStays:
-		to.Limit = max(min(to.Request+r.unit, r.most), present.Limit)
+		to.Limit = max(min(to.Request+r.Unit, r.Most), present.Limit)
 	}
 	return to
 }
@@ -26,7 +26,7 @@ func (p *Plan) fillOriginals(of *pod.Pod) {
 	var predecessors []string
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		c.Original, c.standings = c.of.Original, [2]pod.Standing{c.of.CPU, c.of.Memory}
+		c.Original, c.standings = c.of.Original, c.of.Standings
 		c.unrecorded, c.takesOver, c.outdated = c.of.Unrecorded, c.of.TakesOver, c.of.Outdated
 		for _, message := range c.of.Ignored() {
 			p.because(contract.AnnotationIgnored, message)

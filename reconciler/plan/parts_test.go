@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // What holds for a part of a pod, or only for a time.
@@ -169,7 +170,7 @@ func TestABoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
 		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}, asMadeWith)
 		plan := func(external External, least int64) *Plan {
 			s := snapshotOf(t, p, podtest.Node("n4"))
-			s.Table = tableOf(t, 1, 1, &ratios.Bounds{Memory: ratios.Range{Min: least, Max: 32 * podtest.GiB}})
+			s.Table = tableOf(t, 1, 1, &ratios.Bounds{Memory: sizing.Range{Min: least, Max: 32 * podtest.GiB}})
 			return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
 		}
 		p = carriedOut(t, p, plan(LeaveExternal, 2*podtest.GiB), 10)
@@ -191,7 +192,7 @@ func TestALimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", ""}, asMadeWith)
 	plan := func(external External, perf float64) *Plan {
 		s := snapshotOf(t, p, podtest.Node("n4"))
-		s.Table = tableOf(t, perf, 1, &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}})
+		s.Table = tableOf(t, perf, 1, &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}})
 		return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
 	}
 	p = carriedOut(t, p, plan(LeaveExternal, 1.25), 10)

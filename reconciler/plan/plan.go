@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -61,7 +60,7 @@ type Plan struct {
 	// Revision is that of the ratio table.
 	Revision string
 	// CPUFactor and MemoryFactor are zero if the node type has no ratio.
-	CPUFactor, MemoryFactor ratios.Quotient
+	CPUFactor, MemoryFactor sizing.Factor
 
 	Decision Decision
 	// Reasons has at least one for Align and Skip, the one that decided
@@ -145,9 +144,9 @@ type ContainerPlan struct {
 	of *pod.Container
 	// index is its place in the pod, containers before init containers.
 	index int
-	// clamped says that a bound decided, by measure.index.
+	// clamped says that a bound decided, by sizing.Measure.Index.
 	clamped [2]bool
-	// standings are what may be done with cpu and memory, by measure.index.
+	// standings are what may be done with cpu and memory, by sizing.Measure.Index.
 	standings [2]pod.Standing
 	// unrecorded has a bit for each contract.Original that is to be written, takesOver
 	// for each that another wrote and that is to be ours, adopts
@@ -157,8 +156,8 @@ type ContainerPlan struct {
 }
 
 // knows reports whether the original of a resource is known, its limit's too if it has one.
-func (c *ContainerPlan) knows(r *measure) bool {
-	original, present := r.of(&c.Original), r.of(&c.Current)
+func (c *ContainerPlan) knows(r *sizing.Measure) bool {
+	original, present := r.Of(&c.Original), r.Of(&c.Current)
 	return original.Request != 0 && (original.Limit != 0) == (present.Limit != 0)
 }
 
@@ -238,8 +237,8 @@ func (p *Plan) Wrongness() float64 {
 // asked for, as far as that is known.
 func (p *Plan) resized() bool {
 	for i := range p.Containers {
-		for _, r := range measures {
-			if c := &p.Containers[i]; c.standings[r.index].Ours() && *r.of(&c.Desired) != *r.of(&c.Original) {
+		for _, r := range sizing.Measures {
+			if c := &p.Containers[i]; c.standings[r.Index].Ours() && *r.Of(&c.Desired) != *r.Of(&c.Original) {
 				return true
 			}
 		}

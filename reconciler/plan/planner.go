@@ -51,11 +51,11 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	plan.scaleAll(bounds)
 	p.external(plan, bounds)
 	plan.explainUnknown()
-	p.holdBack(plan, s)
+	p.withhold(plan, s)
 	now := s.progress()
 	plan.ReplanAt = now.replanAt
 	if !plan.differs() {
-		return p.keep(plan, s, now, bounds)
+		return p.align(plan, s, now, bounds)
 	}
 	veto := plan.agree(s, now)
 	if s.Around.Infeasible != nil && plan.ReplanAt.IsZero() {
@@ -160,52 +160,52 @@ func (p *Planner) noRatio(plan *Plan, node *corev1.Node) *safety.Veto {
 // scaleAll works out the sizes.
 func (p *Plan) scaleAll(bounds ratios.Bounds) {
 	for i := range p.Containers {
-		for _, r := range measures {
+		for _, r := range sizing.Measures {
 			p.scale(&p.Containers[i], r, bounds)
 		}
 	}
 }
 
 // scale works out one resource, and leaves it as it is where it is not ours to change.
-func (p *Plan) scale(c *ContainerPlan, r *measure, bounds ratios.Bounds) {
-	s, current := &c.standings[r.index], *r.of(&c.Current)
-	to, clamped := r.scale(*r.of(&c.Original), p.factor(r), r.bounds(bounds))
+func (p *Plan) scale(c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
+	s, current := &c.standings[r.Index], *r.Of(&c.Current)
+	to, clamped := r.Scale(*r.Of(&c.Original), p.factor(r), boundsOf(bounds, r))
 	if s.Adopted != 0 {
 		to = p.asAdopted(c, r, to, clamped)
 	}
-	*r.of(&c.Desired) = settle(*s, r, current, to)
-	c.clamped[r.index] = clamped && s.Ours()
+	*r.Of(&c.Desired) = settle(*s, r, current, to)
+	c.clamped[r.Index] = clamped && s.Ours()
 }
 
 // asAdopted keeps what was adopted where the original comes to as good as that: there and
 // back, not every size comes out the same. A limit beside an
 // adopted request goes with the factor alone, for the same reason.
-func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount, clamped bool) sizing.Amount {
-	s, original, current, f := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current), p.factor(r)
+func (p *Plan) asAdopted(c *ContainerPlan, r *sizing.Measure, to sizing.Amount, clamped bool) sizing.Amount {
+	s, original, current, f := &c.standings[r.Index], *r.Of(&c.Original), *r.Of(&c.Current), p.factor(r)
 	// What is lost is half a millicore, times the factor back, or less than a Mi.
-	lost := float64(r.unit)
-	if r == cpu {
-		lost += math.Ceil(float64(f.Num) / float64(f.Den))
+	lost := float64(r.Unit)
+	if r == sizing.CPU {
+		lost += math.Ceil(f.Float64())
 	}
 	as := func(a, b int64) bool { return float64(max(a-b, b-a)) <= lost }
 	// What a bound decides is not what is lost.
 	kept := to.Request == current.Request || !clamped && as(to.Request, current.Request)
-	if s.Adopted&(1<<r.request) != 0 && kept {
-		if s.Adopted&(1<<r.limit) == 0 && original.Limit > original.Request {
-			limit, _ := r.scale(sizing.Amount{Request: original.Limit}, f, sizing.Range{})
-			if to.Limit = max(limit.Request, current.Request+r.unit); as(to.Limit, current.Limit) {
+	if s.Adopted&(1<<r.Request) != 0 && kept {
+		if s.Adopted&(1<<r.Limit) == 0 && original.Limit > original.Request {
+			limit, _ := r.Scale(sizing.Amount{Request: original.Limit}, f, sizing.Range{})
+			if to.Limit = max(limit.Request, current.Request+r.Unit); as(to.Limit, current.Limit) {
 				to.Limit = current.Limit
 			}
 		}
 		to.Request = current.Request
 	}
-	if s.Adopted&(1<<r.limit) != 0 && as(to.Limit, current.Limit) {
+	if s.Adopted&(1<<r.Limit) != 0 && as(to.Limit, current.Limit) {
 		to.Limit = current.Limit
 	}
 	switch {
 	case to.Limit == 0:
 	case original.Limit > original.Request:
-		to.Limit = max(to.Limit, min(to.Request+r.unit, r.most))
+		to.Limit = max(to.Limit, min(to.Request+r.Unit, r.Most))
 	default:
 		to.Limit = max(to.Limit, to.Request)
 	}
@@ -215,26 +215,26 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *measure, to sizing.Amount, clamped
 // unscaled returns the original of which the parts come from what the container
 // has now; it has a bit for each of them. A limit comes from what it is beside the
 // request that the container is to have.
-func (p *Plan) unscaled(c *ContainerPlan, r *measure, parts uint8, bounds ratios.Bounds) sizing.Amount {
-	known, current := *r.of(&c.Original), *r.of(&c.Current)
-	if parts&(1<<r.request) != 0 {
+func (p *Plan) unscaled(c *ContainerPlan, r *sizing.Measure, parts uint8, bounds ratios.Bounds) sizing.Amount {
+	known, current := *r.Of(&c.Original), *r.Of(&c.Current)
+	if parts&(1<<r.Request) != 0 {
 		known.Request = 0
 	} else {
-		to, _ := r.scale(sizing.Amount{Request: known.Request}, p.factor(r), r.bounds(bounds))
+		to, _ := r.Scale(sizing.Amount{Request: known.Request}, p.factor(r), boundsOf(bounds, r))
 		current.Request = to.Request
 	}
-	if parts&(1<<r.limit) != 0 {
+	if parts&(1<<r.Limit) != 0 {
 		known.Limit = 0
 	}
-	return r.unscale(current, known, p.factor(r))
+	return r.Unscale(current, known, p.factor(r))
 }
 
 // explainUnknown says what stays because its original is not known.
 func (p *Plan) explainUnknown() {
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		for _, r := range measures {
-			if c.standings[r.index].Claim == pod.Lost {
+		for _, r := range sizing.Measures {
+			if c.standings[r.Index].Claim == pod.Lost {
 				p.explainStays(c, r)
 				p.lost = true
 			}
@@ -243,16 +243,16 @@ func (p *Plan) explainUnknown() {
 }
 
 // explainStays says why a resource stays that is not ours to change.
-func (p *Plan) explainStays(c *ContainerPlan, r *measure) {
+func (p *Plan) explainStays(c *ContainerPlan, r *sizing.Measure) {
 	p.left = true
-	present := r.show(*r.of(&c.Current))
-	switch s := &c.standings[r.index]; {
+	present := r.Show(*r.Of(&c.Current))
+	switch s := &c.standings[r.Index]; {
 	case s.Claim == pod.Lost:
-		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.name, c.of.WhyLost(r.index)))
+		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, r.Name, c.of.WhyLost(r)))
 	case c.knows(r):
-		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s, originally %s)", c.Name, r.name, c.of.SetBy(r.index), present, r.show(*r.of(&c.Original))))
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s, originally %s)", c.Name, r.Name, c.of.SetBy(r), present, r.Show(*r.Of(&c.Original))))
 	default:
-		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is not known", c.Name, r.name, c.of.SetBy(r.index), present))
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is not known", c.Name, r.Name, c.of.SetBy(r), present))
 	}
 }
 
@@ -260,11 +260,11 @@ func (p *Plan) explainStays(c *ContainerPlan, r *measure) {
 func (p *Plan) explainBounds() {
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		for _, r := range measures {
-			if c.clamped[r.index] {
+		for _, r := range sizing.Measures {
+			if c.clamped[r.Index] {
 				f := p.factor(r)
-				p.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is held at %s", c.Name, r.name,
-					r.text(r.of(&c.Original).Request), float64(f.Num)/float64(f.Den), r.text(r.of(&c.Desired).Request)))
+				p.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is held at %s", c.Name, r.Name,
+					r.Text(r.Of(&c.Original).Request), f.Float64(), r.Text(r.Of(&c.Desired).Request)))
 			}
 		}
 	}

@@ -118,7 +118,7 @@ func checkPlan(t testing.TB, p *corev1.Pod, s *Snapshot, plan *Plan) {
 	}
 }
 
-func checkAmount(t testing.TB, what string, now, to sizing.Amount, bounds ratios.Range, most int64) {
+func checkAmount(t testing.TB, what string, now, to sizing.Amount, bounds sizing.Range, most int64) {
 	t.Helper()
 	switch {
 	case (to.Request == 0) != (now.Request == 0) || (to.Limit == 0) != (now.Limit == 0):
@@ -237,7 +237,7 @@ func (j *journey) restore(table *ratios.Table, nodeType string) {
 		plan = j.planner.Plan(s)
 		p = carriedOut(j, p, plan, j.seconds+20)
 	}
-	if plan.heldBack() {
+	if plan.withheld() {
 		// What cannot be restored keeps its originals, to be restored later.
 		if len(p.Annotations) == 0 {
 			j.Errorf("held back by %v, and without originals", plan.Reasons)

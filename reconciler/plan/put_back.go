@@ -27,14 +27,14 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 			// the container uses.
 			back.Memory = has.Memory
 		}
-		for _, r := range measures {
-			if c.standings[r.index].Ours() {
-				*r.of(&c.Desired) = *r.of(&back)
+		for _, r := range sizing.Measures {
+			if c.standings[r.Index].Ours() {
+				*r.Of(&c.Desired) = *r.Of(&back)
 			}
 		}
 	}
 	before := plan.Reasons
-	p.holdBack(plan, s)
+	p.withhold(plan, s)
 	plan.Reasons = before // What it holds back of this is no news.
 	if !plan.differs() {
 		return false
@@ -70,8 +70,8 @@ func toRecord(s *Snapshot, now progress) string {
 func (p *Plan) credible(bounds ratios.Bounds) bool {
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		for _, r := range measures {
-			if !credible(*r.of(&c.Original), *r.of(&c.Current), *r.of(&c.Desired), r.bounds(bounds), r.scale) {
+		for _, r := range sizing.Measures {
+			if !credible(*r.Of(&c.Original), *r.Of(&c.Current), *r.Of(&c.Desired), boundsOf(bounds, r), r.Scale) {
 				return false
 			}
 		}

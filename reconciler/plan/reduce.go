@@ -20,16 +20,16 @@ func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bo
 
 // reductions say what is left out of a plan with a veto, in the order in which they
 // are tried: as little as possible first.
-var reductions = [...]func(r *measure, has, to sizing.Amount) bool{
+var reductions = [...]func(r *sizing.Measure, has, to sizing.Amount) bool{
 	// What keeps its limit equal to its request, or apart, changes no QoS class.
-	func(_ *measure, has, to sizing.Amount) bool {
+	func(_ *sizing.Measure, has, to sizing.Amount) bool {
 		return (has.Request == has.Limit) != (to.Request == to.Limit)
 	},
-	func(r *measure, has, to sizing.Amount) bool { return r == cpu && grows(has, to) },
-	func(r *measure, has, to sizing.Amount) bool { return r == memory && grows(has, to) },
-	func(_ *measure, has, to sizing.Amount) bool { return grows(has, to) },
-	func(r *measure, _, _ sizing.Amount) bool { return r == cpu },
-	func(r *measure, _, _ sizing.Amount) bool { return r == memory },
+	func(r *sizing.Measure, has, to sizing.Amount) bool { return r == sizing.CPU && grows(has, to) },
+	func(r *sizing.Measure, has, to sizing.Amount) bool { return r == sizing.Memory && grows(has, to) },
+	func(_ *sizing.Measure, has, to sizing.Amount) bool { return grows(has, to) },
+	func(r *sizing.Measure, _, _ sizing.Amount) bool { return r == sizing.CPU },
+	func(r *sizing.Measure, _, _ sizing.Amount) bool { return r == sizing.Memory },
 }
 
 func grows(has, to sizing.Amount) bool { return to.Request > has.Request || to.Limit > has.Limit }
@@ -48,10 +48,10 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 		for i := range p.Containers {
 			c := &p.Containers[i]
 			c.Desired, c.clamped = full[i].Desired, full[i].clamped
-			for _, r := range measures {
-				has, to := *r.of(&c.Current), r.of(&c.Desired)
+			for _, r := range sizing.Measures {
+				has, to := *r.Of(&c.Current), r.Of(&c.Desired)
 				if leavesOut(r, has, *to) {
-					*to, c.clamped[r.index] = has, false
+					*to, c.clamped[r.Index] = has, false
 				}
 			}
 		}
@@ -74,9 +74,9 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 func (p *Plan) unlike(sizes func(i int) *sizing.Container) []string {
 	var names []string
 	for i := range p.Containers {
-		for _, r := range measures {
-			if c := &p.Containers[i]; *r.of(&c.Desired) != *r.of(sizes(i)) {
-				names = append(names, "container "+c.Name+": "+r.name)
+		for _, r := range sizing.Measures {
+			if c := &p.Containers[i]; *r.Of(&c.Desired) != *r.Of(sizes(i)) {
+				names = append(names, "container "+c.Name+": "+r.Name)
 			}
 		}
 	}

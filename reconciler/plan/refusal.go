@@ -12,8 +12,8 @@ type Refusal struct {
 	Waiting, Retry bool
 }
 
-// keeps reports whether the sizes of a plan are not to be asked for yet.
-func (r *Refusal) keeps(p *Plan, s *Snapshot) bool {
+// stands reports whether the sizes of a plan are not to be asked for yet.
+func (r *Refusal) stands(p *Plan, s *Snapshot) bool {
 	if r.Waiting && (p.grows() || r.Reason.Code == contract.ResizeError) {
 		return true
 	}

@@ -32,11 +32,11 @@ func (p *Planner) restore(plan *Plan, s *Snapshot) *Plan {
 	plan.fillOriginals(s.Pod)
 	plan.Reasons = nil // That an annotation is wrong does not matter any more.
 	for i := range plan.Containers {
-		for _, r := range measures {
+		for _, r := range sizing.Measures {
 			plan.giveBack(&plan.Containers[i], r, p.External == OverrideExternal)
 		}
 	}
-	p.holdBack(plan, s)
+	p.withhold(plan, s)
 	plan.Decision = Align
 	plan.awaitLimits(s)
 	if plan.differs() {
@@ -90,20 +90,20 @@ func (p *Plan) awaitLimits(s *Snapshot) {
 var asWritten = &safety.Veto{Reason: contract.Restored, Message: "the pod has what its author asked for, and is kept so"}
 
 // giveBack has a resource get its original, and says why where it does not.
-func (p *Plan) giveBack(c *ContainerPlan, r *measure, override bool) {
-	s, original, present := &c.standings[r.index], *r.of(&c.Original), *r.of(&c.Current)
+func (p *Plan) giveBack(c *ContainerPlan, r *sizing.Measure, override bool) {
+	s, original, present := &c.standings[r.Index], *r.Of(&c.Original), *r.Of(&c.Current)
 	known := c.knows(r)
 	switch {
 	case present.Request == 0, known && original == present:
 		// Whoever set it: it is what its author asked for.
 	case s.Claim == pod.Scales, s.Claim == pod.Theirs && known && override:
-		*r.of(&c.Desired) = original
+		*r.Of(&c.Desired) = original
 	case s.Claim == pod.Theirs, s.Claim == pod.Lost:
 		p.explainStays(c, r)
 	case s.Claim == pod.LimitStays:
-		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, which came after the author, or whose original got lost", c.Name, r.name))
+		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, which came after the author, or whose original got lost", c.Name, r.Name))
 		if present.Request != present.Limit { // What is equal keeps the QoS class.
-			*r.of(&c.Desired) = settle(*s, r, present, original)
+			*r.Of(&c.Desired) = settle(*s, r, present, original)
 		}
 	}
 }

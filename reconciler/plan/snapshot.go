@@ -51,7 +51,7 @@ type Snapshot struct {
 // nothing else is known.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType = nodeType
-	s.Around.Node, s.Around.Neighbours, s.Around.Infeasible, s.Refused = nil, safety.Usage{}, nil, nil
+	s.Around.Node, s.Around.Neighbours, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil
 }
 
 // progress is what the node says of the pod's last resize; another node says

@@ -15,8 +15,8 @@ type Container struct {
 	Spec sizing.Container
 	// Original is what its author asked for, as far as that is known; what is not is 0.
 	Original sizing.Container
-	// CPU and Memory are what may be done with each.
-	CPU, Memory Standing
+	// Standings are what may be done with cpu and memory, by sizing.Measure.Index.
+	Standings [2]Standing
 	// Unrecorded has a bit (1 << contract.Original) for each original that is to be
 	// written to the pod, TakesOver for each that another wrote and that is to be the
 	// reconciler's, Outdated for each that is recorded as adopted and has changed since.
@@ -123,11 +123,8 @@ func (c *Container) Recorded() bool { return c.facts&recorded != 0 }
 // amount that it has.
 func (c *Container) Resized() bool { return c.facts&resized != 0 }
 
-// CPURestarts reports whether another amount of cpu restarts it.
-func (c *Container) CPURestarts() bool { return c.facts&cpuRestarts != 0 }
-
-// MemoryRestarts reports whether another amount of memory restarts it.
-func (c *Container) MemoryRestarts() bool { return c.facts&memoryRestarts != 0 }
+// Restarts reports whether another amount of a resource restarts it.
+func (c *Container) Restarts(m *sizing.Measure) bool { return c.facts&(cpuRestarts<<m.Index) != 0 }
 
 // Running returns the sizes that it runs with, and whether the kubelet tells.
 func (c *Container) Running() (sizing.Container, bool) {
@@ -173,9 +170,9 @@ func (c *Container) Allocated() sizing.Container {
 	return sizing.Container{CPU: known(c.Spec.CPU, set.CPU), Memory: known(c.Spec.Memory, set.Memory)}
 }
 
-// Held is what the container takes of its node whatever it asks for: what is in force, or
+// Reserves is what the container takes of its node whatever it asks for: what is in force, or
 // set aside if that is more. It tells nothing where the kubelet does not.
-func (c *Container) Held() (cpu, memory int64, told bool) {
+func (c *Container) Reserves() (cpu, memory int64, told bool) {
 	if c.facts&reported == 0 {
 		return 0, 0, false
 	}

@@ -164,7 +164,7 @@ func TestAStatusIsWhatTheKubeletSays(t *testing.T) {
 			if got := c.Allocated(); got != tc.allocated {
 				t.Errorf("set aside is %v, want %v", got, tc.allocated)
 			}
-			if cpu, _, told := c.Held(); cpu != tc.heldCPU || told != tc.told {
+			if cpu, _, told := c.Reserves(); cpu != tc.heldCPU || told != tc.told {
 				t.Errorf("held are %d, %v", cpu, told)
 			}
 			if (c.status != nil) != tc.apart {

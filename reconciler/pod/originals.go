@@ -26,24 +26,23 @@ func newOriginals(annotations map[string]string, h *history) *originals {
 
 // fill finds the originals of the i-th container.
 func (o *originals) fill(c *Container, i int) {
-	for k := range resources {
-		r := &resources[k]
+	for _, r := range sizing.Measures {
 		o.amount(c, i, r)
 	}
 }
 
 // amount reads one resource. A resize can remove neither requests nor limits, so
 // annotations of what is not there mean nothing. What is not known is 0.
-func (o *originals) amount(c *Container, i int, r *measure) {
-	current, original, standing := *r.amount(&c.Spec), r.amount(&c.Original), r.standing(c)
+func (o *originals) amount(c *Container, i int, r *sizing.Measure) {
+	current, original, standing := *r.Of(&c.Spec), r.Of(&c.Original), &c.Standings[r.Index]
 	if current.Request == 0 {
 		*original = current
 		return
 	}
-	request := o.part(c, i, r.request, current.Request, r)
+	request := o.part(c, i, r.Request, current.Request, r)
 	limit := part{}
 	if current.Limit != 0 {
-		limit = o.part(c, i, r.limit, current.Limit, r)
+		limit = o.part(c, i, r.Limit, current.Limit, r)
 	}
 	*original = sizing.Amount{Request: request.original, Limit: limit.original}
 	var found finding
@@ -52,7 +51,7 @@ func (o *originals) amount(c *Container, i int, r *measure) {
 		found = request.besides(limit)
 	case request.Claim != Scales:
 		found = request.finding
-	case limit.missing && limit.by != admission && current.Limit == current.Request && current.Limit < r.most:
+	case limit.missing && limit.by != admission && current.Limit == current.Request && current.Limit < r.Most:
 		// We keep equal what was equal, and only that. The published controller makes
 		// them equal and records no limit, so that this is not known to be what the
 		// author wrote, and not recorded either.
@@ -65,13 +64,13 @@ func (o *originals) amount(c *Container, i int, r *measure) {
 		found = limit.finding
 	case limit.original != 0 && limit.original < request.original:
 		found.Claim = Lost
-		found.why = fmt.Sprintf("annotation %s: limit %s is below the request %s", r.limit.Key(c.Name()), r.text(limit.original), r.text(request.original))
+		found.why = fmt.Sprintf("annotation %s: limit %s is below the request %s", r.Limit.Key(c.Name()), r.Text(limit.original), r.Text(request.original))
 	default:
 		found.Adopted = request.Adopted | limit.Adopted
 	}
 	*standing = found.Standing
 	if found.why != "" || found.manager != "" {
-		c.alter().why[r.index], c.alter().manager[r.index] = found.why, found.manager
+		c.alter().why[r.Index], c.alter().manager[r.Index] = found.why, found.manager
 	}
 }
 
@@ -113,14 +112,14 @@ func lost(format string, args ...any) finding {
 }
 
 // part finds the original of one amount.
-func (o *originals) part(c *Container, i int, which contract.Original, current int64, r *measure) part {
+func (o *originals) part(c *Container, i int, which contract.Original, current int64, r *sizing.Measure) part {
 	by, manager := o.history.setterOf(i, which)
 	if by == us || by == predecessor {
 		c.facts |= resized
 	}
 	adopted := uint8(0)
 	if text, ok := which.AdoptedIn(o.annotations, c.Name()); ok {
-		amount, _ := r.parse(text) // What cannot be read is 0, which is never there.
+		amount, _ := r.Parse(text) // What cannot be read is 0, which is never there.
 		if by == another && o.history.adopts && amount == current {
 			by, adopted = us, 1<<which
 		} else {
@@ -154,16 +153,16 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 // compare has the original of what is as created recorded, if it is not there yet, or is
 // wrong. What we recorded ourselves was right: then the record of who set the amount is
 // not, as of what admission changed in a resize.
-func (o *originals) compare(c *Container, i int, which contract.Original, spec int64, r *measure) part {
+func (o *originals) compare(c *Container, i int, which contract.Original, spec int64, r *sizing.Measure) part {
 	text, ok := which.In(o.annotations, c.Name())
-	amount, _ := r.parse(text) // 0 if there is none, or none that can be read.
+	amount, _ := r.Parse(text) // 0 if there is none, or none that can be read.
 	switch writer, _ := o.history.writerOf(i, which); {
 	case amount == spec:
 		c.takeOver(which, writer, text)
 	case ok && writer == contract.FieldManager:
 		return part{finding: lost("annotation %s contradicts the spec, which nobody is known to have resized", which.Key(c.Name()))}
 	case ok:
-		c.alter().ignored = append(c.alter().ignored, fmt.Sprintf("annotation %s: %.64q contradicts the spec, which nobody has resized since it was created: %s counts", which.Key(c.Name()), text, r.text(spec)))
+		c.alter().ignored = append(c.alter().ignored, fmt.Sprintf("annotation %s: %.64q contradicts the spec, which nobody has resized since it was created: %s counts", which.Key(c.Name()), text, r.Text(spec)))
 		c.Unrecorded |= 1 << which
 	default:
 		c.Unrecorded |= 1 << which
@@ -173,12 +172,12 @@ func (o *originals) compare(c *Container, i int, which contract.Original, spec i
 
 // read returns the amount in an annotation, and whether there is one. The error is
 // that it cannot be read, or was written by somebody who could not know it.
-func (o *originals) read(c *Container, i int, which contract.Original, r *measure) (amount int64, ok bool, err error) {
+func (o *originals) read(c *Container, i int, which contract.Original, r *sizing.Measure) (amount int64, ok bool, err error) {
 	text, ok := which.In(o.annotations, c.Name())
 	if !ok {
 		return 0, false, nil
 	}
-	amount, err = r.parse(text)
+	amount, err = r.Parse(text)
 	if err == nil && amount == 0 {
 		err = fmt.Errorf("%q is not above 0", text)
 	}

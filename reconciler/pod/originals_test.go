@@ -42,13 +42,13 @@ func TestWhatIsKnownOfOriginals(t *testing.T) {
 			name: "cpu", index: 0, request: contract.CPURequest, limit: contract.CPULimit,
 			amounts: func(request, limit string) podtest.Amounts { return podtest.Amounts{request, limit, "", ""} },
 			small:   "800m", large: "1600m", double: "2", most: "1000000000", smallIs: 800, largeIs: 1600, doubleIs: 2000,
-			of: func(c *sizing.Container) sizing.Amount { return c.CPU }, standing: func(c *Container) Standing { return c.CPU },
+			of: func(c *sizing.Container) sizing.Amount { return c.CPU }, standing: func(c *Container) Standing { return c.Standings[0] },
 		},
 		{
 			name: "memory", index: 1, request: contract.MemoryRequest, limit: contract.MemoryLimit,
 			amounts: func(request, limit string) podtest.Amounts { return podtest.Amounts{"", "", request, limit} },
 			small:   "1Gi", large: "2Gi", double: "3Gi", most: "1Ei", smallIs: 1 << 30, largeIs: 2 << 30, doubleIs: 3 << 30,
-			of: func(c *sizing.Container) sizing.Amount { return c.Memory }, standing: func(c *Container) Standing { return c.Memory },
+			of: func(c *sizing.Container) sizing.Amount { return c.Memory }, standing: func(c *Container) Standing { return c.Standings[1] },
 		},
 	} {
 		request, limit, small, large, double := resource.request, resource.limit, resource.small, resource.large, resource.double
@@ -193,10 +193,10 @@ func TestWhatIsKnownOfOriginals(t *testing.T) {
 						t.Errorf("another wrote %q, want %q", got, text)
 					}
 				}
-				if why := c.WhyLost(resource.index); !strings.HasPrefix(why, tc.why) || (why == "") != (tc.why == "") || c.WhyLost(1-resource.index) != "" {
+				if why := c.WhyLost(sizing.Measures[resource.index]); !strings.HasPrefix(why, tc.why) || (why == "") != (tc.why == "") || c.WhyLost(sizing.Measures[1-resource.index]) != "" {
 					t.Errorf("lost because %q, want %q", why, tc.why)
 				}
-				if got := c.SetBy(resource.index); got != tc.by || c.SetBy(1-resource.index) != "" {
+				if got := c.SetBy(sizing.Measures[resource.index]); got != tc.by || c.SetBy(sizing.Measures[1-resource.index]) != "" {
 					t.Errorf("set by %q, want %q", got, tc.by)
 				}
 				if ignored := c.Ignored(); (len(ignored) == 1) != (tc.ignored != "") || len(ignored) > 0 && !strings.HasPrefix(ignored[0], "annotation "+tc.ignored+`: "`) {

@@ -163,8 +163,8 @@ func TestWhatRestartsAContainer(t *testing.T) {
 			for name, changes := range map[string]changes{
 				"as created": {says}, "running": {says, runsWith(true, "app", guaranteed, "1")}, "resized": {says, podtest.AsResized},
 			} {
-				if c := &From(podtest.Pod(guaranteed, changes...)).Containers[0]; c.CPURestarts() != tc.cpu || c.MemoryRestarts() != tc.memory {
-					t.Errorf("%s: cpu %t, memory %t", name, c.CPURestarts(), c.MemoryRestarts())
+				if c := &From(podtest.Pod(guaranteed, changes...)).Containers[0]; c.Restarts(sizing.CPU) != tc.cpu || c.Restarts(sizing.Memory) != tc.memory {
+					t.Errorf("%s: cpu %t, memory %t", name, c.Restarts(sizing.CPU), c.Restarts(sizing.Memory))
 				}
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // GiB is one in bytes.
@@ -25,7 +26,7 @@ func Table(t testing.TB) *ratios.Table {
 			"big":  {CPUPerf: 2, MemoryPerf: 2},
 			"slow": {CPUPerf: 0.8, MemoryPerf: 1},
 		},
-		Bounds: &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20, Max: 32 * GiB}},
+		Bounds: &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 * GiB}},
 	}})
 	if err != nil {
 		t.Fatal(err)

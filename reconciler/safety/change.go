@@ -18,7 +18,7 @@ type Surroundings struct {
 	Node *corev1.Node
 	// Neighbours is the sum of Requests of the node's other pods, those that
 	// have succeeded or failed left out.
-	Neighbours Usage
+	Neighbours Resources
 	// LimitRanges are those of the pod's namespace.
 	LimitRanges []*corev1.LimitRange
 	// Quotas are those of the pod's namespace.

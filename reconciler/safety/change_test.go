@@ -86,13 +86,13 @@ func TestNodeCapacity(t *testing.T) {
 	node := nodeWith(list("cpu", "2", "memory", "4Gi"))
 	infeasible := corev1.PodCondition{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible}
 	inProgress := corev1.PodCondition{Type: corev1.PodResizeInProgress}
-	half := Usage{CPU: 500, Memory: 1 << 30}
+	half := Resources{CPU: 500, Memory: 1 << 30}
 	critical := int32(2_000_001_000)
 	for _, tc := range []struct {
 		name          string
 		before, after *corev1.Pod
 		node          *corev1.Node
-		neighbours    Usage
+		neighbours    Resources
 		want          string
 	}{
 		{"the last millicore fits", before, to("1500m", "1Gi"), node, half, ""},
@@ -100,12 +100,12 @@ func TestNodeCapacity(t *testing.T) {
 		{"the last byte fits", before, to("1", "3Gi"), node, half, ""},
 		{"beyond the last byte", before, to("1", "3073Mi"), node, half, "node n4-0 has no room: memory, requested: 3073Mi, neighbours: 1Gi, allocatable: 4Gi"},
 		{"both", before, to("3010m", "4Gi"), node, half, "node n4-0 has no room: cpu, requested: 3010m, neighbours: 500m, allocatable: 2; memory, requested: 4Gi, neighbours: 1Gi, allocatable: 4Gi"},
-		{"only what grows has to fit", before, to("900m", "2Gi"), node, Usage{CPU: 2000}, ""},
-		{"a decrease on a full node", before, to("900m", "512Mi"), node, Usage{CPU: 9000, Memory: 1 << 40}, ""},
+		{"only what grows has to fit", before, to("900m", "2Gi"), node, Resources{CPU: 2000}, ""},
+		{"a decrease on a full node", before, to("900m", "512Mi"), node, Resources{CPU: 9000, Memory: 1 << 40}, ""},
 		{"no node", before, to("9", "9Gi"), nil, half, ""},
 		{"a node that does not say what is allocatable", before, to("9", "9Gi"), nodeWith(nil), half, ""},
 		{"a pod without which the cluster does not work has to fit in all, whatever grows", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical"; p.Spec.Priority = &critical }),
-			to("900m", "1Gi"), node, Usage{CPU: 2000, Memory: 1 << 32}, "node n4-0 has no room: cpu, requested: 900m, neighbours: 2, allocatable: 2; memory, requested: 1Gi, neighbours: 4Gi, allocatable: 4Gi; the pod is critical, so its kubelet would kill others to make room"},
+			to("900m", "1Gi"), node, Resources{CPU: 2000, Memory: 1 << 32}, "node n4-0 has no room: cpu, requested: 900m, neighbours: 2, allocatable: 2; memory, requested: 1Gi, neighbours: 4Gi, allocatable: 4Gi; the pod is critical, so its kubelet would kill others to make room"},
 		{"a resource that the node does not list", before, to("1", "9Gi"), nodeWith(list("cpu", "2")), half, ""},
 		{"an init container that needs more than the rest", podWith(app(list("cpu", "1"), nil), initContainer("init", list("cpu", "1800m"), nil)),
 			podWith(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1800m, neighbours: 500m, allocatable: 2"},
@@ -131,12 +131,12 @@ func TestRequestsAreWhatTheSchedulerCounts(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
-		want Usage
+		want Resources
 	}{
-		{"containers and sidecars together", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), second(list("cpu", "500m"), nil), sidecar(list("memory", "1Gi"), nil)), Usage{1500, 2 << 30}},
-		{"an init container if it needs more", podWith(initContainer("init", list("cpu", "3"), nil)), Usage{3000, 0}},
-		{"what a shrinking pod still holds", podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), Usage{3000, 1 << 30}},
-		{"no requests", podWith(app(nil, nil)), Usage{}},
+		{"containers and sidecars together", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), second(list("cpu", "500m"), nil), sidecar(list("memory", "1Gi"), nil)), Resources{1500, 2 << 30}},
+		{"an init container if it needs more", podWith(initContainer("init", list("cpu", "3"), nil)), Resources{3000, 0}},
+		{"what a shrinking pod still holds", podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), Resources{3000, 1 << 30}},
+		{"no requests", podWith(app(nil, nil)), Resources{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := Requests(pod.From(tc.pod)); got != tc.want {

@@ -64,13 +64,13 @@ func (c *change) uncountable(quota *corev1.ResourceQuota) string {
 
 // increase returns by how much the pod's requests or limits grow as quotas
 // count them: what a resize under way has set aside is charged already.
-func (c *change) increase(of func(p *pod.Pod, sizes Sizes, refused bool) Usage) Usage {
+func (c *change) increase(of func(p *pod.Pod, sizes Sizes, refused bool) Resources) Resources {
 	refused := c.pod.RefusedForGood()
 	return of(c.pod, c.after, refused).minus(of(c.pod, c.before, refused))
 }
 
 // exceeding lists what the quota has no room for.
-func exceeding(quota *corev1.ResourceQuota, requests, limits Usage) string {
+func exceeding(quota *corev1.ResourceQuota, requests, limits Resources) string {
 	var short []string
 	for _, charge := range charges {
 		hard, ok := quota.Status.Hard[charge.name]

@@ -16,8 +16,8 @@ type kind struct {
 }
 
 var (
-	cpuKind    = kind{"cpu", CPU, UnscaleCPU, 1, true, MostMillicores}
-	memoryKind = kind{"memory", Memory, UnscaleMemory, mebibyte, false, MostBytes}
+	cpuKind    = kind{"cpu", scaleCPU, unscaleCPU, 1, true, MostMillicores}
+	memoryKind = kind{"memory", scaleMemory, unscaleMemory, mebibyte, false, MostBytes}
 	kinds      = []kind{cpuKind, memoryKind}
 )
 

@@ -9,6 +9,9 @@ import (
 // by. Neither may be 0 and both must be below 1<<63.
 type Factor struct{ Num, Den uint64 }
 
+// Float64 is the nearest float.
+func (f Factor) Float64() float64 { return float64(f.Num) / float64(f.Den) }
+
 // isOne tells whether the factor changes nothing.
 func (f Factor) isOne() bool { return f.Num == f.Den }
 

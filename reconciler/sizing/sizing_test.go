@@ -49,7 +49,7 @@ func TestCPU(t *testing.T) {
 		{"nor is it by a limit far from its request", Amount{1, 1e12}, Factor{5, 4}, Range{50, 0}, Amount{50, 1e12}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, clamped := CPU(tc.original, tc.f, tc.bounds)
+			got, clamped := scaleCPU(tc.original, tc.f, tc.bounds)
 			if got != tc.want || clamped != tc.clamped {
 				t.Errorf("CPU(%v, %v, %v) = %v, %v; want %v, %v", tc.original, tc.f, tc.bounds, got, clamped, tc.want, tc.clamped)
 			}
@@ -82,7 +82,7 @@ func TestMemory(t *testing.T) {
 		{"nor is it by a limit far from its request", Amount{1, 1 << 60}, Factor{5, 4}, Range{64 * mi, 0}, Amount{64 * mi, 1 << 60}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, clamped := Memory(tc.original, tc.f, tc.bounds)
+			got, clamped := scaleMemory(tc.original, tc.f, tc.bounds)
 			if got != tc.want || clamped != tc.clamped {
 				t.Errorf("Memory(%v, %v, %v) = %v, %v; want %v, %v", tc.original, tc.f, tc.bounds, got, clamped, tc.want, tc.clamped)
 			}

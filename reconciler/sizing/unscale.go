@@ -1,18 +1,18 @@
 package sizing
 
-// UnscaleCPU returns the original that CPU scales to current at this factor, or
+// unscaleCPU returns the original that scaleCPU scales to current at this factor, or
 // the nearest to it: not every amount can be reached at a factor above 1. What of
 // the original is known already (not 0) stays, and the rest goes with it. It is
 // not more than Millicores reads.
-func UnscaleCPU(current, known Amount, f Factor) Amount {
-	return unscale(current, known, f, toMillicore, CPU)
+func unscaleCPU(current, known Amount, f Factor) Amount {
+	return unscale(current, known, f, toMillicore, scaleCPU)
 }
 
-// UnscaleMemory returns the original that Memory scales to current at this
+// unscaleMemory returns the original that scaleMemory scales to current at this
 // factor. Where an amount is not whole Mi, it comes out less than a Mi away,
 // unless the factor is exactly 1. It is not more than Bytes reads.
-func UnscaleMemory(current, known Amount, f Factor) Amount {
-	return unscale(current, known, f, toByte, Memory)
+func unscaleMemory(current, known Amount, f Factor) Amount {
+	return unscale(current, known, f, toByte, scaleMemory)
 }
 
 // unscale divides by the factor what is not known.
@@ -41,6 +41,6 @@ func unscale(current, known Amount, f Factor, round func(Factor, int64) int64, s
 	return original
 }
 
-// toByte returns bytes × f rounded down, as Memory rounds up, and not more than
+// toByte returns bytes × f rounded down, as scaleMemory rounds up, and not more than
 // Bytes reads.
 func toByte(f Factor, bytes int64) int64 { return min(f.down(bytes), MostBytes) }

@@ -113,11 +113,11 @@ func TestUnscalingBesideWhatIsKnown(t *testing.T) {
 		{"a request set equal to its limit", Amount{1600, 1600}, Amount{Limit: 2000}, Factor{4, 5}, open, Amount{2000, 2000}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := UnscaleCPU(tc.current, tc.known, tc.f)
+			got := unscaleCPU(tc.current, tc.known, tc.f)
 			if got != tc.want {
-				t.Errorf("UnscaleCPU(%v, %v, %v) = %v, want %v", tc.current, tc.known, tc.f, got, tc.want)
+				t.Errorf("unscaleCPU(%v, %v, %v) = %v, want %v", tc.current, tc.known, tc.f, got, tc.want)
 			}
-			if back, _ := CPU(got, tc.f, tc.bounds); back != tc.current {
+			if back, _ := scaleCPU(got, tc.f, tc.bounds); back != tc.current {
 				t.Errorf("%v is scaled to %v, want %v again", got, back, tc.current)
 			}
 		})
@@ -125,7 +125,7 @@ func TestUnscalingBesideWhatIsKnown(t *testing.T) {
 }
 
 func TestAnUnscaledRequestIsNeverAboveTheKnownLimit(t *testing.T) {
-	if got := UnscaleCPU(Amount{3, 3}, Amount{Limit: 1}, Factor{2, 1}); got != (Amount{1, 1}) {
+	if got := unscaleCPU(Amount{3, 3}, Amount{Limit: 1}, Factor{2, 1}); got != (Amount{1, 1}) {
 		t.Errorf("got %v, want 1m/1m", got)
 	}
 }

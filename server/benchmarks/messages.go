@@ -42,7 +42,7 @@ func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 		Samples: int64(e.Samples), Machines: int64(e.Machines),
 		OldestTime: translate.Timestamp(e.Oldest), NewestTime: translate.Timestamp(e.Newest),
 	}
-	for _, h := range e.Holds {
+	for _, h := range e.Doubts {
 		m.Holds = append(m.Holds, &workloadresizerv1.SuggestionHold{Code: string(h.Code), Message: h.Message})
 	}
 	for _, p := range e.Parts {

@@ -95,7 +95,7 @@ func (s *suggester) estimates() []estimate.Estimate {
 		if !slices.ContainsFunc(s.view.Estimates, func(e estimate.Estimate) bool { return e.NodeType == nodeType }) {
 			all = append(all, estimate.Estimate{
 				NodeType: nodeType, Baseline: s.view.Baseline,
-				Holds: []estimate.Hold{{Code: estimate.TooFewSamples, Message: "no samples count any more"}},
+				Doubts: []estimate.Doubt{{Code: estimate.TooFewSamples, Message: "no samples count any more"}},
 			})
 		}
 	}

@@ -23,7 +23,7 @@ import (
 func published() *judge.View {
 	v := &judge.View{Settings: servertest.DefaultSettings(), Baseline: "n2d", Time: servertest.Written}
 	v.Estimates = []estimate.Estimate{
-		{NodeType: "c3", Baseline: "n2d", Holds: []estimate.Hold{{Code: estimate.TooFewBenchmarks, Message: "0 benchmarks, 2 are needed"}}, Samples: 1, Machines: 1},
+		{NodeType: "c3", Baseline: "n2d", Doubts: []estimate.Doubt{{Code: estimate.TooFewBenchmarks, Message: "0 benchmarks, 2 are needed"}}, Samples: 1, Machines: 1},
 		{
 			NodeType: "n4", Baseline: "n2d", Ratio: 22207.0 / 20482, Low: 1.07, High: 1.1, Samples: 5, Machines: 4, Oldest: servertest.Written, Newest: servertest.Written.Add(time.Hour),
 			Parts: []estimate.Part{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},

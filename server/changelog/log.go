@@ -8,8 +8,8 @@ import (
 	"weak"
 )
 
-// Kept is how many changes the logs of a server keep to resume from.
-const Kept = 16384
+// Capacity is how many changes the logs of a server keep to resume from.
+const Capacity = 16384
 
 // Kind is what has become of an item.
 type Kind int

@@ -4,7 +4,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/server/translate"
@@ -76,7 +75,7 @@ func planWith(p *plan.Plan, resources func(sizing.Container) *workloadresizerv1.
 	return out
 }
 
-func factor(q ratios.Quotient) float64 {
+func factor(q sizing.Factor) float64 {
 	if q.Den == 0 {
 		return 0 // The node type has no ratio.
 	}

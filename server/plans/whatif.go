@@ -114,7 +114,7 @@ func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table)
 }
 
 // readRange reads the ends that are set.
-func readRange(into *ratios.Range, path string, r *workloadresizerv1.QuantityRange, parse func(string) (int64, error), text func(int64) string) []rpcerror.Violation {
+func readRange(into *sizing.Range, path string, r *workloadresizerv1.QuantityRange, parse func(string) (int64, error), text func(int64) string) []rpcerror.Violation {
 	var faults []rpcerror.Violation
 	for _, end := range []struct {
 		field, text string

@@ -83,7 +83,7 @@ func bounds(b ratios.Bounds) *workloadresizerv1.Bounds {
 	}
 }
 
-func quantityRange(r ratios.Range, text func(int64) string) *workloadresizerv1.QuantityRange {
+func quantityRange(r sizing.Range, text func(int64) string) *workloadresizerv1.QuantityRange {
 	out := &workloadresizerv1.QuantityRange{}
 	if r.Min != 0 {
 		out.Min = text(r.Min)

@@ -67,7 +67,7 @@ func TestListRatiosTellsTheRules(t *testing.T) {
 	l := servertest.Layer()
 	l.Rules = []ratios.Rule{{
 		Name:     "overrides[0] (critical)",
-		Match:    ratios.Match{ComputeClass: "Performance"},
+		Match:    ratios.Criteria{ComputeClass: "Performance"},
 		Baseline: "n4",
 		Ratios:   map[string]ratios.Ratio{"c3": {CPUPerf: 2.5, MemoryPerf: 1}},
 	}}

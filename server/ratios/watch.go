@@ -35,7 +35,7 @@ type ratioItem struct {
 }
 
 func newTableLog(store *ratios.Store, overridable bool) *tableLog {
-	return &tableLog{Log: changelog.New[ratioItem](changelog.Kept), store: store, messages: tableMessages{overridable: overridable}}
+	return &tableLog{Log: changelog.New[ratioItem](changelog.Capacity), store: store, messages: tableMessages{overridable: overridable}}
 }
 
 // run keeps the log at the table in force until ctx is done.

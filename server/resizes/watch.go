@@ -23,7 +23,7 @@ type history struct {
 
 // follow returns a log of what the reconciler knows.
 func follow(r *reconciler.Reconciler) *history {
-	l := &history{Log: changelog.New[query.Resized](changelog.Kept)}
+	l := &history{Log: changelog.New[query.Resized](changelog.Capacity)}
 	l.ready = r.WatchResizes(func(before, now *query.Resized) {
 		if now == nil {
 			l.Update(changelog.Change[query.Resized]{Key: before.Pod.String(), Gone: true})

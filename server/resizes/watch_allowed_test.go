@@ -41,7 +41,7 @@ func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 				ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{}, AuthInfo: credentials.TLSInfo{
 					State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}},
 				}})
-				f := &history{Log: changelog.New[query.Resized](changelog.Kept), ready: func() error { return nil }}
+				f := &history{Log: changelog.New[query.Resized](changelog.Capacity), ready: func() error { return nil }}
 				service := &Service{config: Config{Viewer: servertest.All, Watches: streams.NewWatches()}, history: f}
 				info := &grpc.StreamServerInfo{FullMethod: workloadresizerv1.ResizeService_WatchResizes_FullMethodName}
 				allowed := access.New(access.Config{Rights: yes{}})

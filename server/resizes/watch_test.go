@@ -49,7 +49,7 @@ func (s *resizeStream) Send(m *workloadresizerv1.WatchResizesResponse) error {
 func TestARightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		viewer := &revocable{}
-		f := &history{Log: changelog.New[query.Resized](changelog.Kept), ready: func() error { return nil }}
+		f := &history{Log: changelog.New[query.Resized](changelog.Capacity), ready: func() error { return nil }}
 		service := &Service{config: Config{Viewer: viewer, Watches: streams.NewWatches()}, history: f}
 		ctx, cancel := context.WithCancel(t.Context())
 		cluster, shop := &resizeStream{ctx: ctx}, &resizeStream{ctx: ctx}

@@ -18,6 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -33,7 +34,7 @@ func Layer() *ratios.Layer {
 	return &ratios.Layer{
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1, Provenance: from}, "n4": {CPUPerf: 1.25, MemoryPerf: 1, Provenance: from}},
-		Bounds:   &ratios.Bounds{CPU: ratios.Range{Min: 50, Max: 16000}, Memory: ratios.Range{Min: 64 << 20}},
+		Bounds:   &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // table is a ratio table as a person would write it.
@@ -64,8 +65,8 @@ func (t *table) update() ratios.Update {
 		Baseline: t.baseline,
 		Ratios:   map[string]ratios.Ratio{},
 		Bounds: &ratios.Bounds{
-			CPU:    ratios.Range{Min: t.cpuMin, Max: t.cpuMax},
-			Memory: ratios.Range{Min: t.memoryMin, Max: t.memoryMax},
+			CPU:    sizing.Range{Min: t.cpuMin, Max: t.cpuMax},
+			Memory: sizing.Range{Min: t.memoryMin, Max: t.memoryMax},
 		},
 	}
 	for nodeType := range t.cpu {

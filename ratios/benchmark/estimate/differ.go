@@ -20,11 +20,11 @@ func (f *family) compareModels(base *pool, s *Settings) []Model {
 	return models
 }
 
-// modelHolds tells whether the CPU models of a family differ too much. They are
+// modelDoubts tells whether the CPU models of a family differ too much. They are
 // compared with each other, by the benchmarks that both have: one that was run
 // with one benchmark only is not said to differ from one that was run with
 // another. How often each machine was measured does not matter: there is doubt already.
-func modelHolds(code Code, f *family, base *pool, s *Settings) []Hold {
+func modelDoubts(code Code, f *family, base *pool, s *Settings) []Doubt {
 	most := 1.0
 	var fast, slow model
 	for i, a := range f.named {
@@ -47,7 +47,7 @@ func modelHolds(code Code, f *family, base *pool, s *Settings) []Hold {
 	if !exceeds(most, s.MaxModelSpread) {
 		return nil
 	}
-	return []Hold{{code, fmt.Sprintf("CPU models of %s differ: %s is %.2f times as fast as %s (ratios %s and %s), at most %.2f is sound",
+	return []Doubt{{code, fmt.Sprintf("CPU models of %s differ: %s is %.2f times as fast as %s (ratios %s and %s), at most %.2f is sound",
 		describe(f.all, base), fast.label, most, slow.label,
 		formatRatio(fast.compareTo(base, s).Ratio), formatRatio(slow.compareTo(base, s).Ratio), s.MaxModelSpread)}}
 }

@@ -54,9 +54,9 @@ type Estimate struct {
 	Samples, Machines int
 	// Oldest and Newest are of these samples.
 	Oldest, Newest time.Time
-	// Holds are why the estimate is not good enough to be applied by itself;
+	// Doubts are why the estimate is not good enough to be applied by itself;
 	// empty if it is.
-	Holds []Hold
+	Doubts []Doubt
 }
 
 // Estimates compares all node types with the baseline, by name; also each CPU
@@ -70,16 +70,16 @@ func Estimates(aggregates []Aggregate, baseline string, s Settings) []Estimate {
 	}
 	families := families(aggregates, baseline, &s)
 	base, whole := find(families, baseline)
-	var differs []Hold
+	var differs []Doubt
 	if whole != nil {
-		differs = modelHolds(BaselineDiffers, whole, base, &s)
+		differs = modelDoubts(BaselineDiffers, whole, base, &s)
 	}
 	var estimates []Estimate
 	for _, f := range families {
 		if f.all != base {
 			e := compareTo(f.all, base, &s)
 			e.Models = f.compareModels(base, &s)
-			e.Holds = append(e.Holds, modelHolds(ModelsDiffer, f, base, &s)...)
+			e.Doubts = append(e.Doubts, modelDoubts(ModelsDiffer, f, base, &s)...)
 			estimates = append(estimates, e)
 		}
 		if len(f.named) < 2 {
@@ -94,7 +94,7 @@ func Estimates(aggregates []Aggregate, baseline string, s Settings) []Estimate {
 		}
 	}
 	for i := range estimates {
-		estimates[i].Holds = append(estimates[i].Holds, differs...)
+		estimates[i].Doubts = append(estimates[i].Doubts, differs...)
 	}
 	slices.SortFunc(estimates, func(a, b Estimate) int { return strings.Compare(a.NodeType, b.NodeType) })
 	return estimates
@@ -114,8 +114,8 @@ func compareTo(of, base *pool, s *Settings) Estimate {
 	count := counting(pairs)
 	e.Ratio = mean(count)
 	e.Low, e.High = interval(of, base, count, e.Ratio, s)
-	e.Holds = append(minima(of, base, count, s), disagreement(count, s)...)
-	e.Holds = append(e.Holds, uncertainty(e.Low, e.High, s)...)
+	e.Doubts = append(minima(of, base, count, s), disagreement(count, s)...)
+	e.Doubts = append(e.Doubts, uncertainty(e.Low, e.High, s)...)
 
 	tested := of.series
 	if len(count) > 0 {

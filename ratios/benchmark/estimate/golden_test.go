@@ -54,7 +54,7 @@ func TestRatiosOfPublishedCoreMarkScores(t *testing.T) {
 }
 
 func held(e Estimate, code Code) bool {
-	for _, h := range e.Holds {
+	for _, h := range e.Doubts {
 		if h.Code == code {
 			return true
 		}
@@ -87,9 +87,9 @@ func TestBenchmarksThatDisagreeHoldBack(t *testing.T) {
 	if !near(e.Ratio, 0.9587, 0.00005) {
 		t.Errorf("ratio %.4f, want 0.9587", e.Ratio)
 	}
-	want := Hold{BenchmarksDisagree, "ratios spread 1.97 times, from 0.64 (division) to 1.26 (geekbench), at most 1.30 is sound"}
-	if len(e.Holds) != 1 || e.Holds[0] != want {
-		t.Errorf("holds %v, want %v", e.Holds, want)
+	want := Doubt{BenchmarksDisagree, "ratios spread 1.97 times, from 0.64 (division) to 1.26 (geekbench), at most 1.30 is sound"}
+	if len(e.Doubts) != 1 || e.Doubts[0] != want {
+		t.Errorf("doubts %v, want %v", e.Doubts, want)
 	}
 	if len(e.Parts) != 4 || e.Samples != 12 || e.Machines != 12 {
 		t.Errorf("%d parts, %d samples, %d machines; want 4, 12, 12", len(e.Parts), e.Samples, e.Machines)
@@ -107,8 +107,8 @@ func TestBenchmarksThatAgreeDoNot(t *testing.T) {
 	s := Defaults()
 	s.Weights["division"] = 0
 	e := estimates(samples, "n2d", s)["c3"]
-	if !near(e.Ratio, 1.0555, 0.00005) || len(e.Holds) != 0 {
-		t.Errorf("ratio %.4f, holds %v; want 1.0555 and none", e.Ratio, e.Holds)
+	if !near(e.Ratio, 1.0555, 0.00005) || len(e.Doubts) != 0 {
+		t.Errorf("ratio %.4f, doubts %v; want 1.0555 and none", e.Ratio, e.Doubts)
 	}
 	if len(e.Parts) != 4 || e.Parts[1].Benchmark != "division" || e.Parts[1].Weight != 0 || !near(e.Parts[1].Ratio, 0.62, 1e-9) {
 		t.Errorf("parts %+v, want division shown with weight 0", e.Parts)
@@ -128,12 +128,12 @@ func TestAFamilyIsNotACPU(t *testing.T) {
 			t.Errorf("%s: ratio %v, want %v", name, got[name].Ratio, want)
 		}
 		if held(got[name], ModelsDiffer) != (name == "e2") {
-			t.Errorf("%s: holds %v", name, got[name].Holds)
+			t.Errorf("%s: doubts %v", name, got[name].Doubts)
 		}
 	}
 	message := "CPU models of e2 differ: AMD-25-1 is 2.42 times as fast as Intel-6-79 (ratios 1.34 and 0.55), at most 1.10 is sound"
-	if holds := got["e2"].Holds; len(holds) == 0 || holds[len(holds)-1].Message != message {
-		t.Errorf("holds %v, want %q", holds, message)
+	if doubts := got["e2"].Doubts; len(doubts) == 0 || doubts[len(doubts)-1].Message != message {
+		t.Errorf("doubts %v, want %q", doubts, message)
 	}
 	models := got["e2"].Models
 	if len(models) != 2 || models[0].CPUModel != "AMD-25-1" || !near(models[0].Ratio, 1.3415, 1e-9) || models[0].Machines != 1 {

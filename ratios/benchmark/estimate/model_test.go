@@ -37,7 +37,7 @@ func TestModels(t *testing.T) {
 		name     string
 		groups   []group
 		baseline string
-		// want are the ratios of all estimates; codes the holds of "e2".
+		// want are the ratios of all estimates; codes the doubts of "e2".
 		want  map[string]float64
 		codes []Code
 	}{
@@ -57,7 +57,7 @@ func TestModels(t *testing.T) {
 			map[string]float64{"e2": 1, "e2@W": 1, "e2@X": 1, "e2@Y": 1.12}, []Code{ModelsDiffer}},
 		{"nor does one that no other can be compared with", []group{base, {"e2", "X", 3, 100, "c"}, {"e2", "Y", 3, 100, "a b"}, {"e2", "Z", 3, 112, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.06, "e2@X": 0, "e2@Y": 1, "e2@Z": 1.12}, []Code{ModelsDiffer}},
-		{"a model of one machine of the baseline holds nothing back", []group{{"n2d", "P", 5, 100, "a b"}, {"n2d", "Q", 1, 150, "a b"}, {"e2", "X", 3, 110, "a b"}}, "n2d",
+		{"a model of one machine of the baseline doubts nothing back", []group{{"n2d", "P", 5, 100, "a b"}, {"n2d", "Q", 1, 150, "a b"}, {"e2", "X", 3, 110, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.1, "n2d@P": 1, "n2d@Q": 1.5}, nil},
 		{"an unknown model counts for the type alone", []group{base, {"e2", "", 4, 150, "a b"}, {"e2", "X", 3, 100, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.5}, []Code{MachinesDisagree}},
@@ -88,11 +88,11 @@ func TestModels(t *testing.T) {
 				}
 			}
 			var codes []Code
-			for _, h := range got["e2"].Holds {
+			for _, h := range got["e2"].Doubts {
 				codes = append(codes, h.Code)
 			}
 			if !slices.Equal(codes, tc.codes) {
-				t.Errorf("holds %q, want %v", got["e2"].Holds, tc.codes)
+				t.Errorf("doubts %q, want %v", got["e2"].Doubts, tc.codes)
 			}
 		})
 	}
@@ -104,9 +104,9 @@ func TestAModelThatDiffersIsNamedWithItsRatio(t *testing.T) {
 		samples = append(samples, g.samples()...)
 	}
 	e := estimates(samples, "n2d", Defaults())["e2"]
-	want := Hold{ModelsDiffer, "CPU models of e2 differ: Y is 2.24 times as fast as Z (ratios 1.12 and unknown), at most 1.10 is sound"}
-	if len(e.Holds) != 1 || e.Holds[0] != want {
-		t.Errorf("holds %q, want %q", e.Holds, want)
+	want := Doubt{ModelsDiffer, "CPU models of e2 differ: Y is 2.24 times as fast as Z (ratios 1.12 and unknown), at most 1.10 is sound"}
+	if len(e.Doubts) != 1 || e.Doubts[0] != want {
+		t.Errorf("doubts %q, want %q", e.Doubts, want)
 	}
 	if want := []Model{{"Y", 1.12, 3}, {"Z", 0, 3}}; len(e.Models) != 2 || e.Models[1] != want[1] || !near(e.Models[0].Ratio, 1.12, 1e-9) {
 		t.Errorf("models %+v, want %+v", e.Models, want)
@@ -128,8 +128,8 @@ func TestOfModelsThatDifferAsMuchTheFirstAreNamed(t *testing.T) {
 			for _, g := range []group{{"n2d", "", 3, 100, "a b"}, {"e2", "X", 3, tc.x, "a b"}, {"e2", "Y", 3, tc.y, "a b"}, {"e2", "Z", 3, tc.z, "a b"}} {
 				samples = append(samples, g.samples()...)
 			}
-			if holds := estimates(samples, "n2d", Defaults())["e2"].Holds; len(holds) != 1 || !strings.Contains(holds[0].Message, tc.want) {
-				t.Errorf("holds %q, want %q", holds, tc.want)
+			if doubts := estimates(samples, "n2d", Defaults())["e2"].Doubts; len(doubts) != 1 || !strings.Contains(doubts[0].Message, tc.want) {
+				t.Errorf("doubts %q, want %q", doubts, tc.want)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestAThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds(t *testing.T) {
 			samples = append(samples, g.samples()...)
 		}
 		if e := estimates(samples, "n2d", s)["e2"]; held(e, ModelsDiffer) != want {
-			t.Errorf("%d of 6: holds %q", machines, e.Holds)
+			t.Errorf("%d of 6: doubts %q", machines, e.Doubts)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // codes are all constants of the type Code.
 func codes(t *testing.T) []Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "hold.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "doubt.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +31,12 @@ func codes(t *testing.T) []Code {
 	return all
 }
 
-func TestTheReferenceHasEveryHold(t *testing.T) {
+func TestTheReferenceHasEveryDoubt(t *testing.T) {
 	content, err := os.ReadFile("../../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(content), "\n| Hold | Meaning | A ratio that follows it |\n")
+	_, table, _ := strings.Cut(string(content), "\n| Doubt | Meaning | A ratio that follows it |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	told := map[Code]string{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| .* \\| ([a-z ]+) \\|$").FindAllStringSubmatch(table, -1) {

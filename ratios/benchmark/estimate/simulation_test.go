@@ -72,8 +72,8 @@ type accuracy struct {
 	median, p95, covered float64
 	// width is the median of the intervals', as a share of the truth.
 	width float64
-	// holds are how often there was which.
-	holds map[Code]float64
+	// doubts are how often there was which.
+	doubts map[Code]float64
 }
 
 // simulate estimates what has the name many times, with intervals of so many
@@ -81,7 +81,7 @@ type accuracy struct {
 func (w world) simulate(name string, truth float64, times, resamples int) accuracy {
 	s := Defaults()
 	s.Resamples = resamples
-	result := accuracy{holds: make(map[Code]float64)}
+	result := accuracy{doubts: make(map[Code]float64)}
 	var all, widths []float64
 	for i := range times {
 		e := estimates(w.draw(rand.New(rand.NewPCG(uint64(i), 1))), "base", s)[name]
@@ -91,16 +91,16 @@ func (w world) simulate(name string, truth float64, times, resamples int) accura
 			result.covered++
 		}
 		codes := make(map[Code]bool)
-		for _, h := range e.Holds {
+		for _, h := range e.Doubts {
 			codes[h.Code] = true
 		}
 		for code := range codes {
-			result.holds[code]++
+			result.doubts[code]++
 		}
 	}
 	result.covered /= float64(times)
-	for code := range result.holds {
-		result.holds[code] /= float64(times)
+	for code := range result.doubts {
+		result.doubts[code] /= float64(times)
 	}
 	slices.Sort(all)
 	slices.Sort(widths)
@@ -160,7 +160,7 @@ func TestSimulatedDoubtsAreHeldBack(t *testing.T) {
 		{"a CPU that is as fast", world{ratios: same, machines: 10, runs: 3, machineNoise: 0.02, runNoise: 0.02, otherModel: 0.2, otherSpeed: 1}, ModelsDiffer, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := tc.world.simulate("t", 1.08, 50, 0).holds[tc.code]; got < tc.least || got > tc.most {
+			if got := tc.world.simulate("t", 1.08, 50, 0).doubts[tc.code]; got < tc.least || got > tc.most {
 				t.Errorf("%s in %.0f %%, want %.0f to %.0f %%", tc.code, 100*got, 100*tc.least, 100*tc.most)
 			}
 		})

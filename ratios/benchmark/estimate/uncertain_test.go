@@ -20,7 +20,7 @@ func TestOneMachineOfFewDoesNotMoveARatioByItself(t *testing.T) {
 		{"two of which one is much faster", 2, 100, []Code{MachinesDisagree}},
 		{"two of which one is much slower", 2, 0.01, []Code{MachinesDisagree}},
 		{"three of which one is much faster", 3, 100, []Code{MachinesDisagree}},
-		{"one of many is an outlier, and holds nothing back", 12, 100, nil},
+		{"one of many is an outlier, and doubts nothing back", 12, 100, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var samples []sample.Sample
@@ -39,12 +39,12 @@ func TestOneMachineOfFewDoesNotMoveARatioByItself(t *testing.T) {
 				}
 			}
 			e := estimates(samples, "n2d", Defaults())["n4"]
-			if len(e.Holds) != len(tc.want) || len(e.Holds) > 0 && e.Holds[0].Code != tc.want[0] {
-				t.Errorf("ratio %.2f (%.2f to %.2f), holds %v", e.Ratio, e.Low, e.High, e.Holds)
+			if len(e.Doubts) != len(tc.want) || len(e.Doubts) > 0 && e.Doubts[0].Code != tc.want[0] {
+				t.Errorf("ratio %.2f (%.2f to %.2f), doubts %v", e.Ratio, e.Low, e.High, e.Doubts)
 			}
 			apart := fmt.Sprintf("between %.2f and %.2f, which are %.2f times apart, at most 1.30", e.Low, e.High, e.High/e.Low)
-			if len(e.Holds) > 0 && !strings.Contains(e.Holds[0].Message, apart) {
-				t.Errorf("holds %v, want %q", e.Holds, apart)
+			if len(e.Doubts) > 0 && !strings.Contains(e.Doubts[0].Message, apart) {
+				t.Errorf("doubts %v, want %q", e.Doubts, apart)
 			}
 		})
 	}

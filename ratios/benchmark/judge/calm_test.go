@@ -78,7 +78,7 @@ func observed(t *testing.T, s *stored) {
 		t.Fatal(err)
 	}
 	e, ok := v.Estimate("n4")
-	if !ok || !near(e.Ratio, 1.08) || len(e.Holds) > 0 {
+	if !ok || !near(e.Ratio, 1.08) || len(e.Doubts) > 0 {
 		t.Fatalf("got %+v", e)
 	}
 	r.hours(t, 5)
@@ -190,7 +190,7 @@ func led(t *testing.T, s *stored) {
 		if err != nil {
 			return err
 		}
-		if e, ok := v.Estimate("n4"); !ok || len(e.Holds) > 0 {
+		if e, ok := v.Estimate("n4"); !ok || len(e.Doubts) > 0 {
 			return fmt.Errorf("%+v", e)
 		}
 		return nil

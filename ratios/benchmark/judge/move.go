@@ -92,12 +92,12 @@ func (j *Judge) input(name string, v *View) pace.Input {
 // target is what an estimate moves a ratio to, the same as people are suggested; 0
 // if there is too little to tell.
 func target(e *estimate.Estimate) (ratio float64, heldBack bool) {
-	for _, h := range e.Holds {
+	for _, h := range e.Doubts {
 		if h.Code.NotEnough() {
 			return 0, false
 		}
 	}
-	return benchmark.Significant(e.Ratio), len(e.Holds) > 0
+	return benchmark.Significant(e.Ratio), len(e.Doubts) > 0
 }
 
 // below is what would be in force without the measured ratios, relative to the

@@ -90,10 +90,10 @@ func TestRequestsAndLimitsAreThoseOfTheScheduler(t *testing.T) {
 			Requests: resourcehelper.PodRequests(counted, resourcehelper.PodResourcesOptions{}),
 			Limits:   resourcehelper.PodLimits(counted, resourcehelper.PodResourcesOptions{}),
 		})
-		if got, want := Requests(pod.From(p)), (Usage{sum.CPU.Request, sum.Memory.Request}); got != want {
+		if got, want := Requests(pod.From(p)), (Resources{sum.CPU.Request, sum.Memory.Request}); got != want {
 			t.Fatalf("requests %v, want %v of %+v", got, want, p)
 		}
-		if got, want := limits(pod.From(p), nil, refused), (Usage{sum.CPU.Limit, sum.Memory.Limit}); got != want {
+		if got, want := limits(pod.From(p), nil, refused), (Resources{sum.CPU.Limit, sum.Memory.Limit}); got != want {
 			t.Fatalf("limits %v, want %v of %+v", got, want, p)
 		}
 	}

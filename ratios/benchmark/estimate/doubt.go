@@ -33,8 +33,8 @@ func (c Code) NotEnough() bool {
 	return c == TooFewSamples || c == TooFewMachines || c == TooFewBenchmarks
 }
 
-// Hold is why an estimate is held back.
-type Hold struct {
+// Doubt is why an estimate is held back.
+type Doubt struct {
 	Code Code
 	// Message has the figures, e.g. "2 samples, 3 are needed".
 	Message string
@@ -46,11 +46,11 @@ func (s *Settings) benchmarks() int { return max(1, s.MinBenchmarks) }
 // minima tells what there is too little of. As many benchmarks as are needed must
 // each have the samples and machines that are, of the node type and of the
 // baseline: a baseline that was measured once makes every ratio as good as that.
-func minima(of, base *pool, count []pair, s *Settings) []Hold {
+func minima(of, base *pool, count []pair, s *Settings) []Doubt {
 	if countEnough(count) >= s.benchmarks() {
 		return nil
 	}
-	var holds []Hold
+	var doubts []Doubt
 	for _, m := range []struct {
 		code           Code
 		of, base       func(*pair) int
@@ -68,22 +68,22 @@ func minima(of, base *pool, count []pair, s *Settings) []Hold {
 		}{{of, m.of}, {base, m.base}} {
 			n := s.nthMost(count, side.count)
 			if len(count) > 0 && n < m.least {
-				holds = append(holds, Hold{m.code, fmt.Sprintf("%s per benchmark of %s, %s needed",
+				doubts = append(doubts, Doubt{m.code, fmt.Sprintf("%s per benchmark of %s, %s needed",
 					quantity(n, m.single, m.plural), describe(side.pool, base), are(m.least))})
 			}
 		}
 	}
 	switch n := len(count); {
 	case len(base.series) == 0:
-		holds = append(holds, Hold{TooFewBenchmarks, fmt.Sprintf("%s was not measured", describe(base, base))})
+		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s was not measured", describe(base, base))})
 	case n < s.benchmarks():
-		holds = append(holds, Hold{TooFewBenchmarks, fmt.Sprintf("%s of both %s and %s, %s needed",
+		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s of both %s and %s, %s needed",
 			quantity(n, "benchmark", "benchmarks"), of.name, describe(base, base), are(s.benchmarks()))})
-	case len(holds) == 0:
-		holds = append(holds, Hold{TooFewBenchmarks, fmt.Sprintf("%s with enough samples and machines of both %s and %s, %s needed",
+	case len(doubts) == 0:
+		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s with enough samples and machines of both %s and %s, %s needed",
 			quantity(countEnough(count), "benchmark", "benchmarks"), of.name, describe(base, base), are(s.benchmarks()))})
 	}
-	return holds
+	return doubts
 }
 
 // nthMost is how many the benchmarks have that come first, as many as are needed.
@@ -100,7 +100,7 @@ func (s *Settings) nthMost(pairs []pair, count func(*pair) int) int {
 }
 
 // disagreement tells that what the benchmarks say spreads too far.
-func disagreement(count []pair, s *Settings) []Hold {
+func disagreement(count []pair, s *Settings) []Doubt {
 	if len(count) == 0 {
 		return nil
 	}
@@ -110,16 +110,16 @@ func disagreement(count []pair, s *Settings) []Hold {
 	if !exceeds(spread, s.MaxSpread) {
 		return nil
 	}
-	return []Hold{{BenchmarksDisagree, fmt.Sprintf("ratios spread %.2f times, from %.2f (%s) to %.2f (%s), at most %.2f is sound",
+	return []Doubt{{BenchmarksDisagree, fmt.Sprintf("ratios spread %.2f times, from %.2f (%s) to %.2f (%s), at most %.2f is sound",
 		spread, exp(least.ratio()), least.of.benchmark, exp(most.ratio()), most.of.benchmark, s.MaxSpread)}}
 }
 
 // uncertainty tells that the confidence interval is too wide.
-func uncertainty(low, high float64, s *Settings) []Hold {
+func uncertainty(low, high float64, s *Settings) []Doubt {
 	if low == 0 || !exceeds(high/low, s.MaxSpread) {
 		return nil
 	}
-	return []Hold{{MachinesDisagree, fmt.Sprintf("the ratio is between %.2f and %.2f, which are %.2f times apart, at most %.2f is sound: some machines are much faster than others",
+	return []Doubt{{MachinesDisagree, fmt.Sprintf("the ratio is between %.2f and %.2f, which are %.2f times apart, at most %.2f is sound: some machines are much faster than others",
 		low, high, high/low, s.MaxSpread)}}
 }
 

@@ -29,42 +29,42 @@ func (b batch) samples() []sample.Sample {
 	return samples
 }
 
-func TestHolds(t *testing.T) {
+func TestDoubts(t *testing.T) {
 	enough := []int{2, 1}
 	for _, tc := range []struct {
 		name    string
 		batches []batch
 		change  func(*Settings)
 		ratio   float64
-		want    []Hold
+		want    []Doubt
 	}{
 		{name: "3 samples of 2 machines by 2 benchmarks on both sides are enough", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, enough}, {"n4", "b", 110, enough},
 		}, ratio: 1.1},
 		{name: "2 samples are not", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, []int{1, 1}}, {"n4", "b", 110, enough},
-		}, ratio: 1.1, want: []Hold{{TooFewSamples, "2 samples per benchmark of n4, 3 are needed"}}},
+		}, ratio: 1.1, want: []Doubt{{TooFewSamples, "2 samples per benchmark of n4, 3 are needed"}}},
 		{name: "nor is 1 machine", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, []int{9}}, {"n4", "b", 110, []int{9}},
-		}, ratio: 1.1, want: []Hold{{TooFewMachines, "1 machine per benchmark of n4, 2 are needed"}}},
-		{name: "the same holds for the baseline", batches: []batch{
+		}, ratio: 1.1, want: []Doubt{{TooFewMachines, "1 machine per benchmark of n4, 2 are needed"}}},
+		{name: "the same doubts for the baseline", batches: []batch{
 			{"n2d", "a", 100, []int{1}}, {"n2d", "b", 100, []int{1}}, {"n4", "a", 110, enough}, {"n4", "b", 110, enough},
-		}, ratio: 1.1, want: []Hold{
+		}, ratio: 1.1, want: []Doubt{
 			{TooFewSamples, "1 sample per benchmark of baseline n2d, 3 are needed"},
 			{TooFewMachines, "1 machine per benchmark of baseline n2d, 2 are needed"}}},
 		{name: "nor is 1 benchmark", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, enough}, {"n4", "c", 110, enough},
-		}, ratio: 1.1, want: []Hold{{TooFewBenchmarks, "1 benchmark of both n4 and baseline n2d, 2 are needed"}}},
+		}, ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark of both n4 and baseline n2d, 2 are needed"}}},
 		{name: "where nothing is shared there is no ratio", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n4", "b", 110, enough},
-		}, want: []Hold{{TooFewBenchmarks, "0 benchmarks of both n4 and baseline n2d, 2 are needed"}}},
+		}, want: []Doubt{{TooFewBenchmarks, "0 benchmarks of both n4 and baseline n2d, 2 are needed"}}},
 		{name: "a baseline that was not measured is said to be so", batches: []batch{
 			{"n4", "a", 110, enough},
-		}, want: []Hold{{TooFewBenchmarks, "baseline n2d was not measured"}}},
+		}, want: []Doubt{{TooFewBenchmarks, "baseline n2d was not measured"}}},
 		{name: "one side lacks it in one benchmark and the other in another", batches: []batch{
 			{"n2d", "a", 100, []int{1, 1}}, {"n2d", "b", 100, enough}, {"n2d", "c", 100, enough},
 			{"n4", "a", 110, enough}, {"n4", "b", 110, []int{1, 1}}, {"n4", "c", 110, enough},
-		}, ratio: 1.1, want: []Hold{{TooFewBenchmarks, "1 benchmark with enough samples and machines of both n4 and baseline n2d, 2 are needed"}}},
+		}, ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark with enough samples and machines of both n4 and baseline n2d, 2 are needed"}}},
 		{name: "what has too little does not count beside enough others", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n2d", "c", 100, enough},
 			{"n4", "a", 110, enough}, {"n4", "b", 110, enough}, {"n4", "c", 300, []int{1}},
@@ -73,19 +73,19 @@ func TestHolds(t *testing.T) {
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n2d", "c", 100, enough},
 			{"n4", "a", 110, enough}, {"n4", "b", 121, []int{1}}, {"n4", "c", 300, enough},
 		}, change: func(s *Settings) { s.Weights = map[string]float64{"c": 0} },
-			ratio: 1.153689732, want: []Hold{
+			ratio: 1.153689732, want: []Doubt{
 				{TooFewSamples, "1 sample per benchmark of n4, 3 are needed"},
 				{TooFewMachines, "1 machine per benchmark of n4, 2 are needed"}}},
 		{name: "benchmarks that are only shown count neither as benchmarks nor in the spread", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, enough}, {"n4", "b", 300, enough},
 		}, change: func(s *Settings) { s.Weights = map[string]float64{"b": 0} },
-			ratio: 1.1, want: []Hold{{TooFewBenchmarks, "1 benchmark of both n4 and baseline n2d, 2 are needed"}}},
+			ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark of both n4 and baseline n2d, 2 are needed"}}},
 		{name: "a spread of 1.3 is sound", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 130, enough},
 		}, ratio: 1.140175425},
 		{name: "one above it is not", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 131, enough},
-		}, ratio: 1.144552314, want: []Hold{{BenchmarksDisagree, "ratios spread 1.31 times, from 1.00 (a) to 1.31 (b), at most 1.30 is sound"}}},
+		}, ratio: 1.144552314, want: []Doubt{{BenchmarksDisagree, "ratios spread 1.31 times, from 1.00 (a) to 1.31 (b), at most 1.30 is sound"}}},
 		{name: "weights count in the mean", batches: []batch{ // 1^(1/4) × 1.21^(3/4)
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 121, enough},
 		}, change: func(s *Settings) { s.Weights = map[string]float64{"b": 3} }, ratio: 1.153689732},
@@ -103,10 +103,10 @@ func TestHolds(t *testing.T) {
 				tc.change(&s)
 			}
 			e := estimates(samples, "n2d", s)["n4"]
-			if !near(e.Ratio, tc.ratio, 1e-9) || !slices.Equal(e.Holds, tc.want) {
-				t.Errorf("ratio %.9f, holds %q; want %.9f, %q", e.Ratio, e.Holds, tc.ratio, tc.want)
+			if !near(e.Ratio, tc.ratio, 1e-9) || !slices.Equal(e.Doubts, tc.want) {
+				t.Errorf("ratio %.9f, doubts %q; want %.9f, %q", e.Ratio, e.Doubts, tc.ratio, tc.want)
 			}
-			for _, h := range e.Holds {
+			for _, h := range e.Doubts {
 				if h.Code.NotEnough() != (h.Code != BenchmarksDisagree) {
 					t.Errorf("%s says not enough: %v", h.Code, h.Code.NotEnough())
 				}

@@ -5,27 +5,22 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Quotient is an exact fraction in lowest terms; both numbers are at least 1
-// and below 1<<63.
-type Quotient struct{ Num, Den uint64 }
-
-// Float64 is the nearest float.
-func (q Quotient) Float64() float64 { return float64(q.Num) / float64(q.Den) }
-
-// quotient returns a/b exactly, reading each float as the shortest decimal that
+// factor returns a/b in lowest terms and exactly, reading each float as the shortest decimal that
 // stands for it: 1.3 is 13/10, as its author meant, not the binary number next
 // to it. Where the fraction needs more than 63 bits, its largest bits are kept:
 // a relative error below 10⁻¹⁵ for quotients from a thousandth to a thousand. a
 // and b must be finite and above 0.
-func quotient(a, b float64) Quotient {
+func factor(a, b float64) sizing.Factor {
 	x := new(big.Rat).Quo(decimal(a), decimal(b))
 	num, den := new(big.Int).Set(x.Num()), new(big.Int).Set(x.Denom())
 	excess := uint(max(63, num.BitLen(), den.BitLen()) - 63)
 	num.Rsh(num, excess)
 	den.Rsh(den, excess)
-	return Quotient{max(1, num.Uint64()), max(1, den.Uint64())}
+	return sizing.Factor{Num: max(1, num.Uint64()), Den: max(1, den.Uint64())}
 }
 
 // product multiplies performances as the decimals that stand for them: 1.08 × 1.25

@@ -8,51 +8,53 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Usage is millicores of cpu and bytes of memory.
-type Usage struct{ CPU, Memory int64 }
+// Resources is millicores of cpu and bytes of memory.
+type Resources struct{ CPU, Memory int64 }
 
-func (u Usage) plus(o Usage) Usage { return Usage{u.CPU + o.CPU, u.Memory + o.Memory} }
+func (u Resources) plus(o Resources) Resources { return Resources{u.CPU + o.CPU, u.Memory + o.Memory} }
 
-func (u Usage) minus(o Usage) Usage { return Usage{u.CPU - o.CPU, u.Memory - o.Memory} }
+func (u Resources) minus(o Resources) Resources { return Resources{u.CPU - o.CPU, u.Memory - o.Memory} }
 
-func (u Usage) atLeast(o Usage) Usage { return Usage{max(u.CPU, o.CPU), max(u.Memory, o.Memory)} }
+func (u Resources) atLeast(o Resources) Resources {
+	return Resources{max(u.CPU, o.CPU), max(u.Memory, o.Memory)}
+}
 
 // of is the quantity of cpu or memory.
-func (u Usage) of(name corev1.ResourceName) *resource.Quantity {
+func (u Resources) of(name corev1.ResourceName) *resource.Quantity {
 	if name == corev1.ResourceCPU {
 		return resource.NewMilliQuantity(u.CPU, resource.DecimalSI)
 	}
 	return resource.NewQuantity(u.Memory, resource.BinarySI)
 }
 
-func requestsOf(c sizing.Container) Usage { return Usage{c.CPU.Request, c.Memory.Request} }
+func requestsOf(c sizing.Container) Resources { return Resources{c.CPU.Request, c.Memory.Request} }
 
-func limitsOf(c sizing.Container) Usage { return Usage{c.CPU.Limit, c.Memory.Limit} }
+func limitsOf(c sizing.Container) Resources { return Resources{c.CPU.Limit, c.Memory.Limit} }
 
 // Requests returns what the pod takes of its node by the scheduler's formula:
 // overhead, sidecars and resizes under way included. A container that shrinks
 // counts with what it had until its node has carried that out.
-func Requests(p *pod.Pod) Usage {
+func Requests(p *pod.Pod) Resources {
 	return requests(p, nil, p.RefusedForGood())
 }
 
 // requestsWith is Requests of the pod with these sizes, asked for anew: that
 // another size was infeasible does not count.
-func requestsWith(p *pod.Pod, sizes Sizes) Usage { return requests(p, sizes, false) }
+func requestsWith(p *pod.Pod, sizes Sizes) Resources { return requests(p, sizes, false) }
 
 // requests is k8s.io/component-helpers/resource.PodRequests of Kubernetes 1.36
 // with UseStatusResources, for cpu and memory alone and without a map: each
 // increase is planned with it. Without sizes, the pod has those of its spec.
-func requests(p *pod.Pod, sizes Sizes, refused bool) Usage {
-	sum := total(p, func(c *pod.Container, i int) Usage {
+func requests(p *pod.Pod, sizes Sizes, refused bool) Resources {
+	sum := total(p, func(c *pod.Container, i int) Resources {
 		spec := requestsOf(c.Spec)
 		if sizes != nil {
 			spec = requestsOf(sizes[i])
 		}
 		// The most of what it asks for, what its node has set aside, and what is in
 		// force; the first not if the node has refused it for good.
-		cpu, memory, told := c.Held()
-		switch held := (Usage{cpu, memory}); {
+		cpu, memory, told := c.Reserves()
+		switch held := (Resources{cpu, memory}); {
 		case !told || c.Init() && !c.Sidecar():
 			return spec
 		case refused:
@@ -68,8 +70,8 @@ func requests(p *pod.Pod, sizes Sizes, refused bool) Usage {
 }
 
 // limits is PodLimits, as requests is PodRequests.
-func limits(p *pod.Pod, sizes Sizes, refused bool) Usage {
-	sum := total(p, func(c *pod.Container, i int) Usage {
+func limits(p *pod.Pod, sizes Sizes, refused bool) Resources {
+	sum := total(p, func(c *pod.Container, i int) Resources {
 		spec := limitsOf(c.Spec)
 		if sizes != nil {
 			spec = limitsOf(sizes[i])
@@ -100,8 +102,8 @@ func limits(p *pod.Pod, sizes Sizes, refused bool) Usage {
 
 // total adds up containers and sidecars, or takes what init containers need in their turn
 // if that is more.
-func total(p *pod.Pod, of func(c *pod.Container, i int) Usage) Usage {
-	var sum, sidecars, starting Usage
+func total(p *pod.Pod, of func(c *pod.Container, i int) Resources) Resources {
+	var sum, sidecars, starting Resources
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		size := of(c, i)
@@ -120,7 +122,7 @@ func total(p *pod.Pod, of func(c *pod.Container, i int) Usage) Usage {
 }
 
 // instead takes what a pod asks for as a whole for what its containers do.
-func instead(sum, whole Usage) Usage {
+func instead(sum, whole Resources) Resources {
 	if whole.CPU > 0 {
 		sum.CPU = whole.CPU
 	}

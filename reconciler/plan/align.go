@@ -9,16 +9,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// keep plans a pod whose spec is what it should be, as far as it is ours to change:
+// align plans a pod whose spec is what it should be, as far as it is ours to change:
 // unless its node refuses it, it is aligned.
-func (p *Planner) keep(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) *Plan {
+func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) *Plan {
 	if p.putBack(plan, s, now, bounds) {
 		return plan
 	}
 	plan.Decision = Align
 	// Of a pod that lost an original, nothing is made to look as if it were known.
 	unfinished := plan.sized && plan.Applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange()
-	switch held := plan.heldBack(); {
+	switch held := plan.withheld(); {
 	case plan.left && !unfinished:
 		// What was to be done is done, and people have to know what was not.
 		plan.Decision = Skip
@@ -49,7 +49,7 @@ func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool
 	if p.Kind == Restore {
 		return nil, false // What a person asked for is not kept waiting.
 	}
-	if r := s.Refused; r != nil && r.keeps(p, s) {
+	if r := s.Refused; r != nil && r.stands(p, s) {
 		return &safety.Veto{Reason: r.Reason.Code, Message: r.Reason.Message}, true
 	}
 	switch {

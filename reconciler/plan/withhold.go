@@ -14,16 +14,16 @@ import (
 // memory limits shrink safely without a restart.
 var MemoryLimitsShrink = version.MustParseGeneric("1.34")
 
-// holdBack takes out of a plan what cannot be changed without a restart, or not
+// withhold takes out of a plan what cannot be changed without a restart, or not
 // at all, and leaves the rest.
-func (p *Planner) holdBack(plan *Plan, s *Snapshot) {
+func (p *Planner) withhold(plan *Plan, s *Snapshot) {
 	kept := false
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		for _, r := range measures {
-			if to, has := r.of(&c.Desired), *r.of(&c.Current); *to != has && r.restarts(c.of) {
-				*to, c.clamped[r.index] = has, false
-				plan.because(contract.RestartRequired, fmt.Sprintf("container %s: %s stays, its resizePolicy is RestartContainer", c.Name, r.name))
+		for _, r := range sizing.Measures {
+			if to, has := r.Of(&c.Desired), *r.Of(&c.Current); *to != has && c.of.Restarts(r) {
+				*to, c.clamped[r.Index] = has, false
+				plan.because(contract.RestartRequired, fmt.Sprintf("container %s: %s stays, its resizePolicy is RestartContainer", c.Name, r.Name))
 			}
 		}
 		if c.Desired.Memory.Limit < c.Current.Memory.Limit && p.keepsMemoryLimits(s) {
@@ -39,7 +39,7 @@ func (p *Planner) holdBack(plan *Plan, s *Snapshot) {
 	// the pod's memory stays as a whole.
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
-		c.Desired.Memory, c.clamped[memory.index] = c.Current.Memory, false
+		c.Desired.Memory, c.clamped[sizing.Memory.Index] = c.Current.Memory, false
 	}
 	plan.because(contract.MemoryLimitKept, fmt.Sprintf("memory stays as a whole, for the pod to remain %s", plan.QOSClass))
 }
@@ -60,11 +60,11 @@ func (p *Planner) keepsMemoryLimits(s *Snapshot) bool {
 	return err != nil || kubelet.LessThan(MemoryLimitsShrink)
 }
 
-// heldBack tells whether something was taken out of the plan.
-func (p *Plan) heldBack() bool {
-	return slices.ContainsFunc(p.Reasons, isHeldBack)
+// withheld tells whether something was taken out of the plan.
+func (p *Plan) withheld() bool {
+	return slices.ContainsFunc(p.Reasons, isWithheld)
 }
 
-func isHeldBack(r Reason) bool {
+func isWithheld(r Reason) bool {
 	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept
 }

@@ -13,9 +13,12 @@ import (
 // where it is not told otherwise.
 var takeFiles = []string{"filename", "config", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "token-file"}
 
-// completeNoFiles has nothing completed for all other flags, of cmd and those below
-// it, that do not say how.
+// completeNoFiles has nothing completed for all other flags and arguments, of cmd and
+// those below it, that do not say how.
 func completeNoFiles(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil && cmd.Runnable() {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(flag *pflag.Flag) {
 			if _, said := cmd.GetFlagCompletionFunc(flag.Name); !said && !slices.Contains(takeFiles, flag.Name) {

@@ -58,8 +58,7 @@ as --timeout says, and with --client. That is no error.`,
 
   # Which one runs in the cluster?
   resizectl version --context production -o json | jq -r .serverVersion`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.output != "" && o.output != string(print.FormatJSON) && o.output != string(print.FormatYAML) {
 				return command.UsageErrorf(cmd, "--output must be json or yaml, not %q", o.output)

@@ -158,7 +158,8 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 		}
 		named := strings.Contains(said.String(), fmt.Sprintf("container %s: %s", p.container.Name, p.resource))
 		if to != a.original(p) && !named {
-			return fmt.Errorf("%s: %s %s is to be %v when restored, not %v, and only this is said: %s", key, p.container.Name, p.resource, to, a.original(p), said.String())
+			return fmt.Errorf("%s: %s %s is to be %v when restored, not %v, and only this is said: %s%s\n%s", key, p.container.Name, p.resource, to, a.original(p), said.String(),
+				c.circumstances(key, pod), strings.Join(a.told, "\n"))
 		}
 	}
 	return nil

@@ -75,12 +75,7 @@ With --dry-run nothing is stored. The exit code is
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
+		RunE: command.Steps(o.run, o.complete),
 	}
 	o.format = formatAuto
 	cmd.Flags().Var(command.OneOf(&o.format, "format", feedFormats()), "format", "format of the files, one of "+strings.Join(feedFormats(), ", ")+"; auto tells it from their content")

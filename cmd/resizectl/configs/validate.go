@@ -47,8 +47,7 @@ The exit code is
 
   # Check what is in force
   kubectl -n workload-resizer-system get configmap workload-resizer-config -o yaml | resizectl config validate -f -`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.files) == 0 {
 				return command.UsageErrorf(cmd, "name the file to check with -f FILE, or -f - for standard input")

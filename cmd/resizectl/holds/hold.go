@@ -24,7 +24,7 @@ func (o *holdOptions) addHoldFlags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.ttl, "for", 0, "how long, such as 2h; without it, until resizectl resume")
 }
 
-func (o *holdOptions) validate(cmd *cobra.Command) error {
+func (o *holdOptions) validate(cmd *cobra.Command, _ []string) error {
 	if cmd.Flags().Changed("for") && o.ttl < time.Second {
 		return command.UsageErrorf(cmd, "--for %s is less than a second; leave it out for no end", o.ttl)
 	}

@@ -39,8 +39,7 @@ the caller's name, or what a caller that the server does not know has said.`,
 
   # What of it concerns a namespace?
   resizectl holds -n shop`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("namespace") && o.namespace == "" {
 				return command.UsageErrorf(cmd, "the namespace is empty; leave --namespace out for every namespace")

@@ -14,16 +14,12 @@ import (
 )
 
 type pauseOptions struct {
-	print.Output
-	target
+	change
 	holdOptions
-	command.Confirmation
-	server *connect.Connection
-	dryRun command.DryRun
 }
 
 func newPauseCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &pauseOptions{Output: out, server: server}
+	o := &pauseOptions{change: change{Output: out, server: server}}
 	cmd := &cobra.Command{
 		Use:   "pause " + targetUse,
 		Short: "Leave pods as they are until resumed",
@@ -42,28 +38,11 @@ that on.`,
 
   # Stop resizing in the whole cluster
   resizectl pause -A`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			if err := o.validate(cmd); err != nil {
-				return err
-			}
-			if o.allNamespaces && !o.dryRun.On() {
-				if err := o.Ask(cmd, o.IOStreams, "Stop resizing every pod of the cluster?"); err != nil {
-					return err
-				}
-			}
-			return o.run(cmd.Context())
-		},
+		Args: cobra.ArbitraryArgs,
+		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Stop resizing every pod of the cluster?" })),
 	}
-	o.addTargetFlags(cmd)
+	o.addFlags(cmd, "what would be paused")
 	o.addHoldFlags(cmd)
-	o.AddYesFlag(cmd, "--all-namespaces")
-	o.dryRun.AddFlag(cmd, "what would be paused")
-	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 

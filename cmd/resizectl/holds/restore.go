@@ -15,17 +15,13 @@ import (
 )
 
 type restoreOptions struct {
-	print.Output
-	target
+	change
 	holdOptions
-	command.Confirmation
-	server *connect.Connection
-	dryRun command.DryRun
-	wait   bool
+	wait bool
 }
 
 func newRestoreCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &restoreOptions{Output: out, server: server}
+	o := &restoreOptions{change: change{Output: out, server: server}}
 	cmd := &cobra.Command{
 		Use:   "restore " + targetUse,
 		Short: "Give pods their original requests and limits back, and keep them so",
@@ -56,29 +52,12 @@ are restored. The exit code is
 
   # Before workload-resizer is taken out of a cluster
   resizectl restore -A --timeout 10m`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			if err := o.validate(cmd); err != nil {
-				return err
-			}
-			if o.allNamespaces && !o.dryRun.On() {
-				if err := o.Ask(cmd, o.IOStreams, "Restore every pod of the cluster?"); err != nil {
-					return err
-				}
-			}
-			return o.run(cmd.Context())
-		},
+		Args: cobra.ArbitraryArgs,
+		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod of the cluster?" })),
 	}
-	o.addTargetFlags(cmd)
+	o.addFlags(cmd, "what would be restored")
 	o.addHoldFlags(cmd)
-	o.AddYesFlag(cmd, "--all-namespaces")
-	o.dryRun.AddFlag(cmd, "what would be restored")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until nothing is left to restore, up to --timeout")
-	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 

@@ -14,11 +14,7 @@ import (
 )
 
 type resumeOptions struct {
-	print.Output
-	target
-	command.Confirmation
-	server *connect.Connection
-	dryRun command.DryRun
+	change
 	kind   string
 	nested bool
 	reason string
@@ -32,7 +28,7 @@ var kinds = map[string]workloadresizerv1.HoldKind{
 }
 
 func newResumeCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &resumeOptions{Output: out, server: server}
+	o := &resumeOptions{change: change{Output: out, server: server}}
 	cmd := &cobra.Command{
 		Use:   "resume " + targetUse,
 		Short: "Have pods resized again that were restored or paused",
@@ -54,32 +50,22 @@ cannot be resumed by itself.`,
 
   # What would end, if everything did?
   resizectl resume -A --nested --dry-run`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			if _, ok := kinds[o.kind]; !ok || cmd.Flags().Changed("kind") && o.kind == "" {
-				return command.UsageErrorf(cmd, "--kind must be restore or pause, not %q", o.kind)
-			}
-			if o.allNamespaces && !o.dryRun.On() {
-				if err := o.Ask(cmd, o.IOStreams, o.question()); err != nil {
-					return err
-				}
-			}
-			return o.run(cmd.Context())
-		},
+		Args: cobra.ArbitraryArgs,
+		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(o.question)),
 	}
-	o.addTargetFlags(cmd)
-	o.AddYesFlag(cmd, "--all-namespaces")
+	o.addFlags(cmd, "what would end")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the server's log")
 	cmd.Flags().StringVar(&o.kind, "kind", "", "end only this kind: restore or pause")
 	cmd.Flags().BoolVar(&o.nested, "nested", false, "end what was said of namespaces, workloads and pods inside, too")
 	command.CompleteFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause"}, cobra.ShellCompDirectiveNoFileComp))
-	o.dryRun.AddFlag(cmd, "what would end")
-	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
+}
+
+func (o *resumeOptions) validate(cmd *cobra.Command, _ []string) error {
+	if _, ok := kinds[o.kind]; !ok || cmd.Flags().Changed("kind") && o.kind == "" {
+		return command.UsageErrorf(cmd, "--kind must be restore or pause, not %q", o.kind)
+	}
+	return nil
 }
 
 // question asks for what --all-namespaces does.

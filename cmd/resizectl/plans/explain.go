@@ -33,14 +33,8 @@ What you may not see is said in its step; the others are still told. -o json and
 has them, and in "unknown" why one of them is missing; -o wide is the same as table.`,
 		Example: `  # Why does this pod ask for 800m?
   resizectl explain web-6d4cf56db6-x2x7p -n shop`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.pod.Complete(cmd, args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
+		Args: cobra.ArbitraryArgs,
+		RunE: command.Steps(o.run, o.pod.Complete),
 	}
 	o.pod.AddNamespaceFlag(cmd)
 	command.AddOutputFlag(cmd, &o.Format)

@@ -75,17 +75,8 @@ Nothing is changed. The exit code is that of "kubectl diff":
 
   # The names of all pods that would be resized
   resizectl plan -A -o json | jq -r '.plans[] | select(.decision == "DECISION_RESIZE") | .namespace + "/" + .pod'`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			if err := o.validate(cmd); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
+		Args: cobra.ArbitraryArgs,
+		RunE: command.Steps(o.run, o.complete, o.validate),
 	}
 	o.addSelectionFlags(cmd)
 	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "have the API server asked too, by a dry run of what would be written")
@@ -106,9 +97,9 @@ func (o *planOptions) complete(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
-func (o *planOptions) validate(cmd *cobra.Command) error {
+func (o *planOptions) validate(cmd *cobra.Command, args []string) error {
 	if o.manifest.named() {
-		return o.manifest.validate(cmd, len(cmd.Flags().Args()) > 0)
+		return o.manifest.validate(cmd, len(args) > 0)
 	}
 	if cmd.Flags().Changed("config") {
 		return command.UsageErrorf(cmd, "--config is for a manifest: name that with -f FILE")

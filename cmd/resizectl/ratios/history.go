@@ -46,12 +46,7 @@ change.`,
   resizectl ratios history n4 --limit 0 -o wide`,
 		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
+		RunE:              command.Steps(o.run, o.complete),
 	}
 	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "how many changes to list at most; 0 for all that are kept")
 	command.AddOutputFlag(cmd, &o.Format)

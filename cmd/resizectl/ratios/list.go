@@ -44,8 +44,7 @@ the last good state of that source.`,
 
   # Also the rules for some pods
   resizectl ratios list --rules`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case o.watch && o.rules:

@@ -39,8 +39,7 @@ another size, 0 if none would.`,
 
   # Go back
   resizectl ratios rollback --to 12 --reason "n4 was measured wrongly"`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !cmd.Flags().Changed("to"):

@@ -32,9 +32,8 @@ func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Comman
 
   # The CPU performance of n4 whenever it changes
   resizectl ratios watch -o json | jq 'select(.ratio.nodeType == "n4") | .ratio.cpuPerf'`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		Args: command.Args(cobra.NoArgs),
+		RunE: command.Steps(o.run),
 	}
 	command.AddNamingFlag(cmd, &o.Format)
 	return cmd

@@ -28,14 +28,8 @@ func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 ` + resizesHelp,
 		Example: `  # Does a pod run with what it asks for?
   resizectl resizes get web-6d4cf56db6-x2x7p -n shop -o wide`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.pod.Complete(cmd, args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
+		Args: cobra.ArbitraryArgs,
+		RunE: command.Steps(o.run, o.pod.Complete),
 	}
 	o.pod.AddNamespaceFlag(cmd)
 	command.AddOutputFlag(cmd, &o.Format)

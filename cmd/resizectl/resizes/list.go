@@ -37,8 +37,7 @@ the cluster.
 
   # Which nodes cannot give what their pods ask for?
   resizectl resizes list -A --state deferred,infeasible,failed -o wide`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			request, err := o.request(cmd)
 			if err != nil {

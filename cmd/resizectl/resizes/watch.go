@@ -34,8 +34,7 @@ func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Comman
 
   # Have a program told of nodes that have no room
   resizectl resizes watch -A -o json | jq -c 'select(.resize.state == "RESIZE_STATE_DEFERRED")'`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.namespace == "" {
 				return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")

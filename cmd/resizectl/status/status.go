@@ -31,9 +31,8 @@ The exit code is 0 if the server answers, whatever it says.`,
 
   # Why are pods left alone, in numbers?
   resizectl status -o json | jq '.pods[] | select(.decision == "DECISION_SKIP")'`,
-		Args:              command.Args(cobra.NoArgs),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		Args: command.Args(cobra.NoArgs),
+		RunE: command.Steps(o.run),
 	}
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd

@@ -1,0 +1,36 @@
+package holds
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// change is what pause, restore and resume have in common.
+type change struct {
+	print.Output
+	target
+	command.Confirmation
+	server *connect.Connection
+	dryRun command.DryRun
+}
+
+// addFlags adds those of every change; shows is what a dry run shows.
+func (c *change) addFlags(cmd *cobra.Command, shows string) {
+	c.addTargetFlags(cmd)
+	c.AddYesFlag(cmd, "--all-namespaces")
+	c.dryRun.AddFlag(cmd, shows)
+	command.AddOutputFlag(cmd, &c.Format)
+}
+
+// confirm asks whether every pod of the cluster is meant.
+func (c *change) confirm(question func() string) command.Step {
+	return func(cmd *cobra.Command, _ []string) error {
+		if !c.allNamespaces || c.dryRun.On() {
+			return nil
+		}
+		return c.Ask(cmd, c.IOStreams, question())
+	}
+}

@@ -46,49 +46,19 @@ func requestsWith(p *pod.Pod, sizes Sizes) Resources { return requests(p, sizes,
 // with UseStatusResources, for cpu and memory alone and without a map: each
 // increase is planned with it. Without sizes, the pod has those of its spec.
 func requests(p *pod.Pod, sizes Sizes, refused bool) Resources {
-	sum := total(p, func(c *pod.Container, i int) Resources {
-		spec := requestsOf(c.Spec)
-		if sizes != nil {
-			spec = requestsOf(sizes[i])
-		}
-		// The most of what it asks for, what its node has set aside, and what is in
-		// force; the first not if the node has refused it for good.
+	sum := total(p, sizes, refused, requestsOf, func(c *pod.Container) (Resources, bool) {
 		cpu, memory, told := c.Reserves()
-		switch held := (Resources{cpu, memory}); {
-		case !told || c.Init() && !c.Sidecar():
-			return spec
-		case refused:
-			return held
-		default:
-			return held.atLeast(spec)
-		}
+		return Resources{cpu, memory}, told
 	})
-	if whole := p.Whole(); whole != nil {
-		sum = instead(sum, requestsOf(whole.Container))
-	}
 	return sum.plus(requestsOf(p.Overhead()))
 }
 
 // limits is PodLimits, as requests is PodRequests.
 func limits(p *pod.Pod, sizes Sizes, refused bool) Resources {
-	sum := total(p, func(c *pod.Container, i int) Resources {
-		spec := limitsOf(c.Spec)
-		if sizes != nil {
-			spec = limitsOf(sizes[i])
-		}
+	sum := total(p, sizes, refused, limitsOf, func(c *pod.Container) (Resources, bool) {
 		running, told := c.Running()
-		switch held := limitsOf(running); {
-		case !told || c.Init() && !c.Sidecar():
-			return spec
-		case refused:
-			return held
-		default:
-			return held.atLeast(spec)
-		}
+		return limitsOf(running), told
 	})
-	if whole := p.Whole(); whole != nil {
-		sum = instead(sum, limitsOf(whole.Container))
-	}
 	// The overhead is for what is limited at all.
 	overhead := requestsOf(p.Overhead())
 	if sum.CPU > 0 {
@@ -100,13 +70,25 @@ func limits(p *pod.Pod, sizes Sizes, refused bool) Resources {
 	return sum
 }
 
-// total adds up containers and sidecars, or takes what init containers need in their turn
-// if that is more.
-func total(p *pod.Pod, of func(c *pod.Container, i int) Resources) Resources {
+// total adds up what containers and sidecars ask for, or takes what init containers need
+// in their turn if that is more. Of each it is the most of what it asks for and what it
+// has: what is in force, and of requests what its node has set aside. What the node has
+// refused for good it does not count.
+func total(p *pod.Pod, sizes Sizes, refused bool, of func(sizing.Container) Resources, has func(*pod.Container) (Resources, bool)) Resources {
 	var sum, sidecars, starting Resources
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		size := of(c, i)
+		size := of(c.Spec)
+		if sizes != nil {
+			size = of(sizes[i])
+		}
+		switch held, told := has(c); {
+		case !told || c.Init() && !c.Sidecar():
+		case refused:
+			size = held
+		default:
+			size = size.atLeast(held)
+		}
 		switch {
 		case !c.Init():
 			sum = sum.plus(size)
@@ -118,7 +100,11 @@ func total(p *pod.Pod, of func(c *pod.Container, i int) Resources) Resources {
 			starting = starting.atLeast(size.plus(sidecars))
 		}
 	}
-	return sum.atLeast(starting)
+	sum = sum.atLeast(starting)
+	if whole := p.Whole(); whole != nil {
+		sum = instead(sum, of(whole.Container))
+	}
+	return sum
 }
 
 // instead takes what a pod asks for as a whole for what its containers do.

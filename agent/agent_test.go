@@ -176,7 +176,12 @@ func TestStay(t *testing.T) {
 	})
 }
 
-func TestOnceMakesSamplesThatAreValidAndSaysWhatItMeasured(t *testing.T) {
+func TestAgent(t *testing.T) {
+	t.Run("once makes samples that are valid and says what it measured", onceMakesSamplesThatAreValidAndSaysWhatItMeasured)
+	t.Run("IDs tell nodes runs and benchmarks apart and nothing else", idsTellNodesRunsAndBenchmarksApartAndNothingElse)
+}
+
+func onceMakesSamplesThatAreValidAndSaysWhatItMeasured(t *testing.T) {
 	in(t, func(t *testing.T, l *lab) {
 		if err := l.agent("").Once(t.Context()); err != nil {
 			t.Fatal(err)
@@ -199,7 +204,7 @@ func TestOnceMakesSamplesThatAreValidAndSaysWhatItMeasured(t *testing.T) {
 	})
 }
 
-func TestIDsTellNodesRunsAndBenchmarksApartAndNothingElse(t *testing.T) {
+func idsTellNodesRunsAndBenchmarksApartAndNothingElse(t *testing.T) {
 	now := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
 	long := strings.Repeat("n", 253)
 	same := id(long, now, "bench-node:memory-bandwidth")

@@ -9,7 +9,11 @@ import (
 	"time"
 )
 
-func TestAccountTokensAreRenewedInTime(t *testing.T) {
+func TestAccount(t *testing.T) {
+	t.Run("account tokens are renewed in time", accountTokensAreRenewedInTime)
+}
+
+func accountTokensAreRenewedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
 		var fail error

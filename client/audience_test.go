@@ -29,7 +29,12 @@ func webToken(payload string) string {
 	return encode([]byte(`{"alg":"RS256"}`)) + "." + encode([]byte(payload)) + "." + encode([]byte("signature"))
 }
 
-func TestWhatATokenSaysItIsFor(t *testing.T) {
+func TestAudience(t *testing.T) {
+	t.Run("what a token says it is for", whatATokenSaysItIsFor)
+	t.Run("a token of the kubeconfig goes only to a server that it is for", aTokenOfTheKubeconfigGoesOnlyToAServerThatItIsFor)
+}
+
+func whatATokenSaysItIsFor(t *testing.T) {
 	for _, tc := range []struct {
 		name, token string
 		want        []string
@@ -85,7 +90,7 @@ func (h *headers) taken() (calls int, tokens []string) {
 	return calls, tokens
 }
 
-func TestATokenOfTheKubeconfigGoesOnlyToAServerThatItIsFor(t *testing.T) {
+func aTokenOfTheKubeconfigGoesOnlyToAServerThatItIsFor(t *testing.T) {
 	authority, received := newAuthority(t), &headers{}
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

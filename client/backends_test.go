@@ -8,7 +8,12 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-func TestPodsBehindAService(t *testing.T) {
+func TestBackends(t *testing.T) {
+	t.Run("pods behind a service", podsBehindAService)
+	t.Run("the last pod is tried last", theLastPodIsTriedLast)
+}
+
+func podsBehindAService(t *testing.T) {
 	port := func(name string, number int32) discoveryv1.EndpointPort {
 		return discoveryv1.EndpointPort{Name: &name, Port: &number}
 	}
@@ -49,7 +54,7 @@ func TestPodsBehindAService(t *testing.T) {
 	}
 }
 
-func TestTheLastPodIsTriedLast(t *testing.T) {
+func theLastPodIsTriedLast(t *testing.T) {
 	for range 100 {
 		got := leastRecent([]backend{{"a", 1}, {"b", 1}, {"c", 1}}, "b")
 		if len(got) != 3 || got[2].pod != "b" {

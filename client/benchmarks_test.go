@@ -80,7 +80,13 @@ func samplesOf(n int) []*workloadresizerv1.BenchmarkSample {
 	return samples
 }
 
-func TestSamplesAreSentInPartsAndInOrder(t *testing.T) {
+func TestBenchmarks(t *testing.T) {
+	t.Run("samples are sent in parts and in order", samplesAreSentInPartsAndInOrder)
+	t.Run("samples that are refused have the servers reason", samplesThatAreRefusedHaveTheServersReason)
+	t.Run("the parts of samples are below the limit of messages", thePartsOfSamplesAreBelowTheLimitOfMessages)
+}
+
+func samplesAreSentInPartsAndInOrder(t *testing.T) {
 	for _, tc := range []struct {
 		n    int
 		want string
@@ -98,7 +104,7 @@ func TestSamplesAreSentInPartsAndInOrder(t *testing.T) {
 	}
 }
 
-func TestSamplesThatAreRefusedHaveTheServersReason(t *testing.T) {
+func samplesThatAreRefusedHaveTheServersReason(t *testing.T) {
 	c := dialBenchmarks(t, &benchmarkServer{fail: reasoned(codes.FailedPrecondition, "READ_ONLY")})
 	if _, err := c.IngestSamples(t.Context(), samplesOf(100_000), false); Reason(err) != "READ_ONLY" {
 		t.Errorf("got %v", err)
@@ -106,7 +112,7 @@ func TestSamplesThatAreRefusedHaveTheServersReason(t *testing.T) {
 }
 
 // The longest sample that is valid.
-func TestThePartsOfSamplesAreBelowTheLimitOfMessages(t *testing.T) {
+func thePartsOfSamplesAreBelowTheLimitOfMessages(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	part := &workloadresizerv1.IngestSamplesRequest{ValidateOnly: true}
 	for range samplesPerPart {

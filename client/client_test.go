@@ -56,8 +56,19 @@ func TestDial(t *testing.T) {
 	}
 }
 
+func TestClient(t *testing.T) {
+	t.Run("dial checks the resolved address", dialChecksTheResolvedAddress)
+	t.Run("unavailable reads are tried again", unavailableReadsAreTriedAgain)
+	t.Run("other errors are not tried again", otherErrorsAreNotTriedAgain)
+	t.Run("not ready is heard soon and verbatim", notReadyIsHeardSoonAndVerbatim)
+	t.Run("nobody listening is unreachable", nobodyListeningIsUnreachable)
+	t.Run("unary calls have a deadline", unaryCallsHaveADeadline)
+	t.Run("user agent names the program", userAgentNamesTheProgram)
+	t.Run("messages above the limit are refused", messagesAboveTheLimitAreRefused)
+}
+
 // The check of the name cannot see what it resolves to.
-func TestDialChecksTheResolvedAddress(t *testing.T) {
+func dialChecksTheResolvedAddress(t *testing.T) {
 	// 192.0.2.1 is reserved for documentation, and is refused before any packet.
 	conn, err := dialLoopback(t.Context(), "192.0.2.1:7443")
 	if err == nil {
@@ -68,7 +79,7 @@ func TestDialChecksTheResolvedAddress(t *testing.T) {
 	}
 }
 
-func TestUnavailableReadsAreTriedAgain(t *testing.T) {
+func unavailableReadsAreTriedAgain(t *testing.T) {
 	var calls atomic.Int32
 	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		if calls.Add(1) < 3 {
@@ -82,7 +93,7 @@ func TestUnavailableReadsAreTriedAgain(t *testing.T) {
 	}
 }
 
-func TestOtherErrorsAreNotTriedAgain(t *testing.T) {
+func otherErrorsAreNotTriedAgain(t *testing.T) {
 	var calls atomic.Int32
 	c := dial(t, ratioServer{}, planServer{pod: func(context.Context, *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
 		calls.Add(1)
@@ -95,7 +106,7 @@ func TestOtherErrorsAreNotTriedAgain(t *testing.T) {
 }
 
 // Trying again must neither take long nor bury what the server said.
-func TestNotReadyIsHeardSoonAndVerbatim(t *testing.T) {
+func notReadyIsHeardSoonAndVerbatim(t *testing.T) {
 	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		return nil, notReady()
 	}}, planServer{plans: func(*workloadresizerv1.PreviewPlansRequest, planSender) error {
@@ -128,7 +139,7 @@ func TestNotReadyIsHeardSoonAndVerbatim(t *testing.T) {
 	}
 }
 
-func TestNobodyListeningIsUnreachable(t *testing.T) {
+func nobodyListeningIsUnreachable(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +165,7 @@ func TestNobodyListeningIsUnreachable(t *testing.T) {
 	}
 }
 
-func TestUnaryCallsHaveADeadline(t *testing.T) {
+func unaryCallsHaveADeadline(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for _, tc := range []struct {
@@ -185,7 +196,7 @@ func TestUnaryCallsHaveADeadline(t *testing.T) {
 	}
 }
 
-func TestUserAgentNamesTheProgram(t *testing.T) {
+func userAgentNamesTheProgram(t *testing.T) {
 	c := dial(t, ratioServer{list: func(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		if got := strings.Join(md.Get("user-agent"), ""); !strings.HasPrefix(got, "tester/v1 ") {
@@ -198,7 +209,7 @@ func TestUserAgentNamesTheProgram(t *testing.T) {
 	}
 }
 
-func TestMessagesAboveTheLimitAreRefused(t *testing.T) {
+func messagesAboveTheLimitAreRefused(t *testing.T) {
 	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		return &workloadresizerv1.ListRatiosResponse{Revision: strings.Repeat("r", maxReceiveBytes)}, nil
 	}}, planServer{})

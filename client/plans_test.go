@@ -71,7 +71,13 @@ func TestPreviewPod(t *testing.T) {
 	}
 }
 
-func TestPreviewPlansWithOptions(t *testing.T) {
+func TestPlans(t *testing.T) {
+	t.Run("preview plans with options", previewPlansWithOptions)
+	t.Run("preview selected leaves the request as it is", previewSelectedLeavesTheRequestAsItIs)
+	t.Run("leaving the loop ends the call", leavingTheLoopEndsTheCall)
+}
+
+func previewPlansWithOptions(t *testing.T) {
 	whatIf := &workloadresizerv1.WhatIf{NodeType: "c3"}
 	var asked *workloadresizerv1.PreviewPlansRequest
 	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
@@ -96,7 +102,7 @@ func TestPreviewPlansWithOptions(t *testing.T) {
 	}
 }
 
-func TestPreviewSelectedLeavesTheRequestAsItIs(t *testing.T) {
+func previewSelectedLeavesTheRequestAsItIs(t *testing.T) {
 	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 		if req.GetPod() != "web" || req.GetNode() != "n4-0" {
 			t.Errorf("asked %v", req)
@@ -170,7 +176,7 @@ func TestPreviewPlans(t *testing.T) {
 	}
 }
 
-func TestLeavingTheLoopEndsTheCall(t *testing.T) {
+func leavingTheLoopEndsTheCall(t *testing.T) {
 	ended := make(chan struct{})
 	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 		defer close(ended)

@@ -58,7 +58,11 @@ func (s *changingRatio) DeleteRatio(_ context.Context, req *workloadresizerv1.De
 	return &workloadresizerv1.DeleteRatioResponse{}, s.fail
 }
 
-func TestSetAndDeleteRatio(t *testing.T) {
+func TestRatioChanges(t *testing.T) {
+	t.Run("set and delete ratio", setAndDeleteRatio)
+}
+
+func setAndDeleteRatio(t *testing.T) {
 	server := &changingRatio{}
 	c := server.dial(t)
 	until := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)

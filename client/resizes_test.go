@@ -85,7 +85,11 @@ func TestListResizes(t *testing.T) {
 	}
 }
 
-func TestGetResizeAndStatus(t *testing.T) {
+func TestResizes(t *testing.T) {
+	t.Run("get resize and status", getResizeAndStatus)
+}
+
+func getResizeAndStatus(t *testing.T) {
 	c := dialServices(t, func(s *grpc.Server) { workloadresizerv1.RegisterResizeServiceServer(s, &pagedResizes{}) })
 	if got, err := c.GetResize(t.Context(), "shop", "web"); err != nil || got.GetNamespace() != "shop" || got.GetPod() != "web" {
 		t.Errorf("got %v, %v", got, err)

@@ -10,8 +10,12 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+func TestRetry(t *testing.T) {
+	t.Run("what reads is tried again and nothing else", whatReadsIsTriedAgainAndNothingElse)
+}
+
 // A method that comes to the API is listed if its name says that it reads.
-func TestWhatReadsIsTriedAgainAndNothingElse(t *testing.T) {
+func whatReadsIsTriedAgainAndNothingElse(t *testing.T) {
 	reads := func(method string) bool {
 		return slices.ContainsFunc([]string{"List", "Get", "Preview", "Watch"}, func(verb string) bool { return strings.HasPrefix(method, verb) })
 	}

@@ -97,7 +97,11 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-func TestClientCertificatesAreReadForEachConnection(t *testing.T) {
+func TestTls(t *testing.T) {
+	t.Run("client certificates are read for each connection", clientCertificatesAreReadForEachConnection)
+}
+
+func clientCertificatesAreReadForEachConnection(t *testing.T) {
 	authority := newAuthority(t)
 	address := serveSecured(t, &tls.Config{Certificates: []tls.Certificate{authority.server("localhost")}, ClientAuth: tls.RequireAnyClientCert}, 50*time.Millisecond)
 	dir := t.TempDir()

@@ -188,7 +188,11 @@ func TestWatchesEnd(t *testing.T) {
 	})
 }
 
-func TestPausesOfWatchesGrow(t *testing.T) {
+func TestWatch(t *testing.T) {
+	t.Run("pauses of watches grow", pausesOfWatchesGrow)
+}
+
+func pausesOfWatchesGrow(t *testing.T) {
 	pauses := watchPauses
 	pauses.Jitter = 0
 	if first := pauses.Step(); first != 100*time.Millisecond {

@@ -40,7 +40,11 @@ func TestApply(t *testing.T) {
 	t.Run("the authority of cert-manager comes to those who trust it", func(t *testing.T) { checkAuthority(t, cluster, admin) })
 }
 
-func TestEachComponentCanBeUsedAlone(t *testing.T) {
+func TestApplyRules(t *testing.T) {
+	t.Run("each component can be used alone", eachComponentCanBeUsedAlone)
+}
+
+func eachComponentCanBeUsedAlone(t *testing.T) {
 	for _, of := range overlays {
 		plain := string(built(t, of))
 		for _, component := range components(t) {

@@ -24,8 +24,13 @@ func arguments(t *testing.T, of string, with ...string) map[string][]string {
 	return found
 }
 
+func TestArgs(t *testing.T) {
+	t.Run("flags are those of the program", flagsAreThoseOfTheProgram)
+	t.Run("files in flags are mounted", filesInFlagsAreMounted)
+}
+
 // TestFlagsAreThoseOfTheProgram asks the program itself.
-func TestFlagsAreThoseOfTheProgram(t *testing.T) {
+func flagsAreThoseOfTheProgram(t *testing.T) {
 	program, err := localcluster.Binary("workload-resizer")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +67,7 @@ func TestFlagsAreThoseOfTheProgram(t *testing.T) {
 }
 
 // TestFilesInFlagsAreMounted is about flags with paths of files.
-func TestFilesInFlagsAreMounted(t *testing.T) {
+func filesInFlagsAreMounted(t *testing.T) {
 	files := 0
 	for name, template := range templates(t, built(t, "base", components(t)...)) {
 		container := template.Spec.Containers[0]

@@ -14,7 +14,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func TestCertManagerReplacesTheServersOwnCertificates(t *testing.T) {
+func TestCertManager(t *testing.T) {
+	t.Run("cert-manager replaces the server's own certificates", certManagerReplacesTheServersOwnCertificates)
+}
+
+func certManagerReplacesTheServersOwnCertificates(t *testing.T) {
 	for _, of := range overlays {
 		template := server(t, built(t, of, "cert-manager"))
 		args := template.Spec.Containers[0].Args

@@ -10,8 +10,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+func TestEmbed(t *testing.T) {
+	t.Run("base is the overlay for servers outside", baseIsTheOverlayForServersOutside)
+	t.Run("names are those of the manifests", namesAreThoseOfTheManifests)
+}
+
 // Programs and kustomize must install the same.
-func TestBaseIsTheOverlayForServersOutside(t *testing.T) {
+func baseIsTheOverlayForServersOutside(t *testing.T) {
 	sorted := func(manifest []byte) []string {
 		var all []string
 		for _, object := range objects(t, manifest) {
@@ -29,7 +34,7 @@ func TestBaseIsTheOverlayForServersOutside(t *testing.T) {
 	}
 }
 
-func TestNamesAreThoseOfTheManifests(t *testing.T) {
+func namesAreThoseOfTheManifests(t *testing.T) {
 	for name, manifest := range map[string]string{
 		Namespace:       namespace,
 		ServiceAccount:  serviceAccount,

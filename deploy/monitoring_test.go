@@ -9,9 +9,13 @@ import (
 
 var update = flag.Bool("update", false, "write the PrometheusRule anew from the rule file")
 
+func TestMonitoring(t *testing.T) {
+	t.Run("the prometheus rule is the rule file", thePrometheusRuleIsTheRuleFile)
+}
+
 // The Prometheus operator wants the rules inside of an object, and kustomize cannot
 // put them there.
-func TestThePrometheusRuleIsTheRuleFile(t *testing.T) {
+func thePrometheusRuleIsTheRuleFile(t *testing.T) {
 	const file = "components/monitoring/prometheusrule.yaml"
 	rules, err := os.ReadFile("monitoring/alerts.yaml")
 	if err != nil {

@@ -30,7 +30,11 @@ func defaults(t *testing.T) map[string]string {
 	return found
 }
 
-func TestWhatFlagsNameIsWhatTheManifestsHave(t *testing.T) {
+func TestNames(t *testing.T) {
+	t.Run("what flags name is what the manifests have", whatFlagsNameIsWhatTheManifestsHave)
+}
+
+func whatFlagsNameIsWhatTheManifestsHave(t *testing.T) {
 	flags := defaults(t)
 	base := built(t, "base")
 	there := map[string]bool{}

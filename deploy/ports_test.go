@@ -9,7 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestPortsAreThoseOfTheContainer(t *testing.T) {
+func TestPorts(t *testing.T) {
+	t.Run("ports are those of the container", portsAreThoseOfTheContainer)
+}
+
+func portsAreThoseOfTheContainer(t *testing.T) {
 	manifest := built(t, "base", components(t)...)
 	container := server(t, manifest).Spec.Containers[0]
 	named := map[string]int32{}

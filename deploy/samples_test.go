@@ -33,7 +33,11 @@ func documents(t *testing.T, manifest string, do func(document []byte)) {
 	}
 }
 
-func TestThereIsAConfigMapForEachShardAndTheRightToWriteIt(t *testing.T) {
+func TestSamples(t *testing.T) {
+	t.Run("there is a ConfigMap for each shard and the right to write it", thereIsAConfigMapForEachShardAndTheRightToWriteIt)
+}
+
+func thereIsAConfigMapForEachShardAndTheRightToWriteIt(t *testing.T) {
 	var want []string
 	for i := range store.Shards {
 		want = append(want, fmt.Sprintf("%s%d", SamplesPrefix, i))

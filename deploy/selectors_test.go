@@ -14,7 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-func TestSelectorsFindTheServersPodsAndNoOthers(t *testing.T) {
+func TestSelectors(t *testing.T) {
+	t.Run("selectors find the server's pods and no others", selectorsFindTheServersPodsAndNoOthers)
+}
+
+func selectorsFindTheServersPodsAndNoOthers(t *testing.T) {
 	for _, of := range overlays {
 		t.Run(of, func(t *testing.T) {
 			manifest := built(t, of, components(t)...)

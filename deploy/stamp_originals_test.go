@@ -218,8 +218,12 @@ func TestStampOriginals(t *testing.T) {
 	}
 }
 
+func TestStampOriginalsRules(t *testing.T) {
+	t.Run("stamp originals is for the default owner kinds", stampOriginalsIsForTheDefaultOwnerKinds)
+}
+
 // The names in the policy are those of the contract.
-func TestStampOriginalsIsForTheDefaultOwnerKinds(t *testing.T) {
+func stampOriginalsIsForTheDefaultOwnerKinds(t *testing.T) {
 	if kinds := `["` + strings.Join(plan.DefaultOwnerKinds, `", "`) + `"]`; !strings.Contains(stampOriginals, kinds) {
 		t.Errorf("the policy is not for %s", kinds)
 	}

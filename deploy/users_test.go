@@ -48,7 +48,11 @@ func roles(t *testing.T) map[string]map[access.Right]bool {
 	}
 }
 
-func TestEachRoleHasTheRightsOfTheOneBeforeAndItsOwnAndNoOthers(t *testing.T) {
+func TestUsers(t *testing.T) {
+	t.Run("each role has the rights of the one before and its own and no others", eachRoleHasTheRightsOfTheOneBeforeAndItsOwnAndNoOthers)
+}
+
+func eachRoleHasTheRightsOfTheOneBeforeAndItsOwnAndNoOthers(t *testing.T) {
 	all := roles(t)
 	want := map[access.Right]bool{}
 	for _, role := range []string{"workload-resizer-viewer", "workload-resizer-editor", "workload-resizer-admin"} {

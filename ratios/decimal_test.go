@@ -7,7 +7,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-func TestFactorIsExactForDecimals(t *testing.T) {
+func TestDecimal(t *testing.T) {
+	t.Run("factor is exact for decimals", factorIsExactForDecimals)
+	t.Run("factor of any performances fits and is close", factorOfAnyPerformancesFitsAndIsClose)
+}
+
+func factorIsExactForDecimals(t *testing.T) {
 	for _, tc := range []struct {
 		a, b float64
 		want sizing.Factor
@@ -25,7 +30,7 @@ func TestFactorIsExactForDecimals(t *testing.T) {
 	}
 }
 
-func TestFactorOfAnyPerformancesFitsAndIsClose(t *testing.T) {
+func factorOfAnyPerformancesFitsAndIsClose(t *testing.T) {
 	values := []float64{math.SmallestNonzeroFloat64, 1e-300, 1e-9, 0.1, 1.0 / 3, 1, math.Pi, 1e9, 1.2345678901234567e15, 1e300, math.MaxFloat64}
 	for _, a := range values {
 		for _, b := range values {

@@ -10,7 +10,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
 
-func TestTheFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
+func TestMatcher(t *testing.T) {
+	t.Run("the first rule of which all criteria hold decides", theFirstRuleOfWhichAllCriteriaHoldDecides)
+	t.Run("tables match pods alike whatever they say of them", tablesMatchPodsAlikeWhateverTheySayOfThem)
+	t.Run("finding a profile allocates nothing", findingAProfileAllocatesNothing)
+}
+
+func theFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 	table := merge(t, withRules(
 		ratios.Rule{Name: "all", Match: ratios.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production", "tier": "web"}, Annotations: map[string]string{"a": "b"}}},
 		ratios.Rule{Name: "label", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}},
@@ -51,7 +57,7 @@ func TestTheFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 	}
 }
 
-func TestTablesMatchPodsAlikeWhateverTheySayOfThem(t *testing.T) {
+func tablesMatchPodsAlikeWhateverTheySayOfThem(t *testing.T) {
 	all := func(class, label, annotation string) ratios.Criteria {
 		return ratios.Criteria{ComputeClass: class, Labels: map[string]string{"env": label}, Annotations: map[string]string{"a": annotation}}
 	}
@@ -86,7 +92,7 @@ func TestTablesMatchPodsAlikeWhateverTheySayOfThem(t *testing.T) {
 	}
 }
 
-func TestFindingAProfileAllocatesNothing(t *testing.T) {
+func findingAProfileAllocatesNothing(t *testing.T) {
 	table, pod := ruled(t, 50), ratios.Subject(ratiotest.Subject{Labels: map[string]string{"app": "web"}, Class: "Performance"})
 	if n := testing.AllocsPerRun(100, func() { table.Profile(pod) }); n != 0 {
 		t.Errorf("%g allocations", n)

@@ -32,7 +32,15 @@ func ratio(cpu, memory float64) ratios.Ratio {
 	return ratios.Ratio{CPUPerf: cpu, MemoryPerf: memory, Provenance: ratios.Provenance{Source: "configmap"}}
 }
 
-func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
+func TestProfile(t *testing.T) {
+	t.Run("what a rule leaves out the globals say each by itself", whatARuleLeavesOutTheGlobalsSayEachByItself)
+	t.Run("a rule's own ratio comes before those of all layers", aRulesOwnRatioComesBeforeThoseOfAllLayers)
+	t.Run("rules inherit what a layer above says of the globals", rulesInheritWhatALayerAboveSaysOfTheGlobals)
+	t.Run("the first layer with rules decides them all", theFirstLayerWithRulesDecidesThemAll)
+	t.Run("rules that do not fit the merged globals are all named", rulesThatDoNotFitTheMergedGlobalsAreAllNamed)
+}
+
+func whatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 	amount := func(v int64) *int64 { return &v }
 	class := ratios.Criteria{ComputeClass: "c"}
 	globals := ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
@@ -86,7 +94,7 @@ func TestWhatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 	}
 }
 
-func TestARulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
+func aRulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
 	table := merge(t, over, withRules(ratios.Rule{Name: "r", Match: ratios.Criteria{ComputeClass: "c"}, Baseline: "e2",
 		Ratios: map[string]ratios.Ratio{"n4": ratio(2, 4), "e2": ratio(0.5, 1)}}))
@@ -102,7 +110,7 @@ func TestARulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
 	}
 }
 
-func TestRulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
+func rulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
 	over := layer("override", "", map[string]float64{"c3": 2})
 	table := merge(t, over, withRules(ratios.Rule{Match: ratios.Criteria{ComputeClass: "c"}, Baseline: "n4"}))
 	c3, _ := table.Profile(ratiotest.Subject{Class: "c"}).Lookup("c3")
@@ -111,7 +119,7 @@ func TestRulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
 	}
 }
 
-func TestTheFirstLayerWithRulesDecidesThemAll(t *testing.T) {
+func theFirstLayerWithRulesDecidesThemAll(t *testing.T) {
 	first, second := withRules(ratios.Rule{Name: "first", Match: ratios.Criteria{ComputeClass: "a"}}), withRules(ratios.Rule{Name: "second", Match: ratios.Criteria{ComputeClass: "b"}})
 	table := merge(t, withRules(), nil, first, second)
 	if a, b := table.Profile(ratiotest.Subject{Class: "a"}).Name, table.Profile(ratiotest.Subject{Class: "b"}).Name; a != "first" || b != "" {
@@ -119,7 +127,7 @@ func TestTheFirstLayerWithRulesDecidesThemAll(t *testing.T) {
 	}
 }
 
-func TestRulesThatDoNotFitTheMergedGlobalsAreAllNamed(t *testing.T) {
+func rulesThatDoNotFitTheMergedGlobalsAreAllNamed(t *testing.T) {
 	low, high := int64(20000), int64(1<<20)
 	_, err := ratios.Merge([]*ratios.Layer{withRules(
 		ratios.Rule{Name: "overrides[0] (a)", Baseline: "e2"},

@@ -7,7 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatIsAsItWasComesFromWhereItCame(t *testing.T) {
+func TestProvenance(t *testing.T) {
+	t.Run("what is as it was comes from where it came", whatIsAsItWasComesFromWhereItCame)
+}
+
+func whatIsAsItWasComesFromWhereItCame(t *testing.T) {
 	from := func(author string) Provenance { return Provenance{Source: "file", Author: author} }
 	ratio := func(cpu, memory float64, author string) Ratio {
 		return Ratio{CPUPerf: cpu, MemoryPerf: memory, Provenance: from(author)}

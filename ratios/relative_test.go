@@ -33,7 +33,17 @@ func of(source string, perf map[string][2]float64) *ratios.Layer {
 	return l
 }
 
-func TestRelativeRatiosAreMultiplesOfWhatOtherLayersSay(t *testing.T) {
+func TestRelative(t *testing.T) {
+	t.Run("relative ratios are multiples of what other layers say", relativeRatiosAreMultiplesOfWhatOtherLayersSay)
+	t.Run("only ratios count in a relative layer", onlyRatiosCountInARelativeLayer)
+	t.Run("a rule with another baseline compares with relative ratios", aRuleWithAnotherBaselineComparesWithRelativeRatios)
+	t.Run("the revision follows what relative ratios come to", theRevisionFollowsWhatRelativeRatiosComeTo)
+	t.Run("relative ratios without a source", relativeRatiosWithoutASource)
+	t.Run("what if with relative ratios", whatIfWithRelativeRatios)
+	t.Run("nothing is as before relative to another", nothingIsAsBeforeRelativeToAnother)
+}
+
+func relativeRatiosAreMultiplesOfWhatOtherLayersSay(t *testing.T) {
 	config := func() *ratios.Layer {
 		l := of("configmap", map[string][2]float64{"n2d": {1.25, 1.5}, "n4": {1.6, 1.2}})
 		l.Baseline = "n2d"
@@ -101,7 +111,7 @@ func TestRelativeRatiosAreMultiplesOfWhatOtherLayersSay(t *testing.T) {
 	}
 }
 
-func TestOnlyRatiosCountInARelativeLayer(t *testing.T) {
+func onlyRatiosCountInARelativeLayer(t *testing.T) {
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
 	measured := relative("n2d", map[string]float64{"n4": 1.08})
 	measured.Baseline, measured.Bounds, measured.Rules = "n4", &ratios.Bounds{CPU: sizing.Range{Min: 7}}, []ratios.Rule{{Name: "rule"}}
@@ -117,7 +127,7 @@ func TestOnlyRatiosCountInARelativeLayer(t *testing.T) {
 	}
 }
 
-func TestARuleWithAnotherBaselineComparesWithRelativeRatios(t *testing.T) {
+func aRuleWithAnotherBaselineComparesWithRelativeRatios(t *testing.T) {
 	measured := relative("n2d", map[string]float64{"n4": 1.08, "t2d": 1.46})
 	table := merge(t, measured, withRules(
 		ratios.Rule{Name: "baseline", Match: ratios.Criteria{ComputeClass: "a"}, Baseline: "n4"},
@@ -137,7 +147,7 @@ func TestARuleWithAnotherBaselineComparesWithRelativeRatios(t *testing.T) {
 	}
 }
 
-func TestTheRevisionFollowsWhatRelativeRatiosComeTo(t *testing.T) {
+func theRevisionFollowsWhatRelativeRatiosComeTo(t *testing.T) {
 	absolute := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.08})
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
 	doubled := layer("configmap", "n2d", map[string]float64{"n2d": 2, "n4": 1.25})
@@ -150,7 +160,7 @@ func TestTheRevisionFollowsWhatRelativeRatiosComeTo(t *testing.T) {
 	}
 }
 
-func TestRelativeRatiosWithoutASource(t *testing.T) {
+func relativeRatiosWithoutASource(t *testing.T) {
 	s := run(t,
 		ratiotest.NewMemory("override", ratios.Update{Layer: of("override", map[string][2]float64{"n2d": {2, 1}, "n4": {3, 7}})}),
 		ratiotest.NewMemory("benchmark", ratios.Update{Layer: relative("n2d", map[string]float64{"n4": 1.08, "c3": 0.5})}),
@@ -180,7 +190,7 @@ func TestRelativeRatiosWithoutASource(t *testing.T) {
 	}
 }
 
-func TestWhatIfWithRelativeRatios(t *testing.T) {
+func whatIfWithRelativeRatios(t *testing.T) {
 	s := run(t,
 		ratiotest.NewMemory("benchmark", ratios.Update{Layer: relative("n2d", map[string]float64{"n4": 1.08})}),
 		ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})}),
@@ -208,7 +218,7 @@ func TestWhatIfWithRelativeRatios(t *testing.T) {
 	}
 }
 
-func TestNothingIsAsBeforeRelativeToAnother(t *testing.T) {
+func nothingIsAsBeforeRelativeToAnother(t *testing.T) {
 	before := relative("n2d", map[string]float64{"n4": 1.08})
 	for to, want := range map[string]string{"n2d": "benchmark", "c3": "new"} {
 		now := layer("new", "", map[string]float64{"n4": 1.08})

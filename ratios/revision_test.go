@@ -6,7 +6,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-func TestTheRevisionFollowsTheRules(t *testing.T) {
+func TestRevision(t *testing.T) {
+	t.Run("the revision follows the rules", theRevisionFollowsTheRules)
+}
+
+func theRevisionFollowsTheRules(t *testing.T) {
 	min := int64(100)
 	a, b := ratios.Criteria{Labels: map[string]string{"a": "b"}}, ratios.Criteria{ComputeClass: "b"}
 	revision := func(rules ...ratios.Rule) string { return merge(t, withRules(rules...)).Revision }

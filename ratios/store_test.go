@@ -56,7 +56,19 @@ func await(t *testing.T, s *ratios.Store, changes <-chan struct{}, wanted func()
 
 func ready(s *ratios.Store) func() bool { return func() bool { return s.Table() != nil } }
 
-func TestTheFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates(t *testing.T) {
+func TestStore(t *testing.T) {
+	t.Run("the first layer that names a type decides and the others stay candidates", theFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates)
+	t.Run("there is no table until every provider reported", thereIsNoTableUntilEveryProviderReported)
+	t.Run("there is no table until every source was good once", thereIsNoTableUntilEverySourceWasGoodOnce)
+	t.Run("a bad source keeps the last good table and says so", aBadSourceKeepsTheLastGoodTableAndSaysSo)
+	t.Run("a store is ready with a table or says why not", aStoreIsReadyWithATableOrSaysWhyNot)
+	t.Run("what the log tells of sources", whatTheLogTellsOfSources)
+	t.Run("layers that lack a baseline together are a problem", layersThatLackABaselineTogetherAreAProblem)
+	t.Run("the revision follows what sizes depend on", theRevisionFollowsWhatSizesDependOn)
+	t.Run("a provider that fails ends the store", aProviderThatFailsEndsTheStore)
+}
+
+func theFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
 	base := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
 	base.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 50}}
@@ -89,7 +101,7 @@ func TestTheFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates(t *testing
 	}
 }
 
-func TestThereIsNoTableUntilEveryProviderReported(t *testing.T) {
+func thereIsNoTableUntilEveryProviderReported(t *testing.T) {
 	base := ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1})})
 	s := ratios.NewStore(silent{}, base)
 	changes := s.Watch()
@@ -105,7 +117,7 @@ func TestThereIsNoTableUntilEveryProviderReported(t *testing.T) {
 	}
 }
 
-func TestThereIsNoTableUntilEverySourceWasGoodOnce(t *testing.T) {
+func thereIsNoTableUntilEverySourceWasGoodOnce(t *testing.T) {
 	over := ratiotest.NewMemory("override", ratios.Update{Err: errors.New("cannot be read")})
 	base := ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 2})})
 	s := run(t, over, base)
@@ -133,7 +145,7 @@ func (silent) Run(ctx context.Context, _ func(ratios.Update)) error {
 	return nil
 }
 
-func TestABadSourceKeepsTheLastGoodTableAndSaysSo(t *testing.T) {
+func aBadSourceKeepsTheLastGoodTableAndSaysSo(t *testing.T) {
 	m := ratiotest.NewMemory("configmap", ratios.Update{Err: errors.New("does not exist")})
 	s := run(t, m)
 	changes := s.Watch()
@@ -167,7 +179,7 @@ func TestABadSourceKeepsTheLastGoodTableAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestAStoreIsReadyWithATableOrSaysWhyNot(t *testing.T) {
+func aStoreIsReadyWithATableOrSaysWhyNot(t *testing.T) {
 	s := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1})}))
 	if table, err := s.Ready(); table != nil || err == nil || err.Error() != "ratio source configmap: not read yet" {
 		t.Errorf("before it runs: %v, %v", table, err)
@@ -182,7 +194,7 @@ func TestAStoreIsReadyWithATableOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-func TestWhatTheLogTellsOfSources(t *testing.T) {
+func whatTheLogTellsOfSources(t *testing.T) {
 	logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	defer cancel()
@@ -229,7 +241,7 @@ func TestWhatTheLogTellsOfSources(t *testing.T) {
 	}
 }
 
-func TestLayersThatLackABaselineTogetherAreAProblem(t *testing.T) {
+func layersThatLackABaselineTogetherAreAProblem(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		baseline string
@@ -249,7 +261,7 @@ func TestLayersThatLackABaselineTogetherAreAProblem(t *testing.T) {
 	}
 }
 
-func TestTheRevisionFollowsWhatSizesDependOn(t *testing.T) {
+func theRevisionFollowsWhatSizesDependOn(t *testing.T) {
 	m := ratiotest.NewMemory("memory", ratios.Update{Layer: layer("memory", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})})
 	s := run(t, m)
 	changes := s.Watch()
@@ -280,7 +292,7 @@ func TestTheRevisionFollowsWhatSizesDependOn(t *testing.T) {
 	}
 }
 
-func TestAProviderThatFailsEndsTheStore(t *testing.T) {
+func aProviderThatFailsEndsTheStore(t *testing.T) {
 	s := ratios.NewStore(failing{}, silent{})
 	if err := s.Run(context.Background()); err == nil || err.Error() != "ratio source failing: no way" {
 		t.Errorf("got %v", err)

@@ -9,7 +9,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
 
-func TestWhatTheOtherSourcesSay(t *testing.T) {
+func TestWhatif(t *testing.T) {
+	t.Run("what the other sources say", whatTheOtherSourcesSay)
+}
+
+func whatTheOtherSourcesSay(t *testing.T) {
 	s := run(t,
 		ratiotest.NewMemory("override", ratios.Update{Layer: layer("override", "n2d", map[string]float64{"n2d": 1, "n4": 2, "c3": 3})}),
 		ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "", map[string]float64{"n4": 1.25})}),

@@ -83,7 +83,11 @@ type above struct {
 // reader is the user that reads what is above controllers.
 const reader = "reader"
 
-func TestWhatIsAboveControllers(t *testing.T) {
+func TestAboveCluster(t *testing.T) {
+	t.Run("what is above controllers", whatIsAboveControllers)
+}
+
+func whatIsAboveControllers(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	config := cluster.Config()

@@ -25,9 +25,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
+func TestPacerLoop(t *testing.T) {
+	t.Run("pods that a policy refuses do not hold up the others", podsThatAPolicyRefusesDoNotHoldUpTheOthers)
+}
+
 // Half of the pods are on a node whose ratio changes most, and a policy of the cluster
 // refuses to have them resized.
-func TestPodsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
+func podsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	const each, rate = 20, 2
 	config := localcluster.ForTest(t, "").Config()

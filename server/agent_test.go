@@ -37,7 +37,11 @@ func (a *authority) podToken(t *testing.T, account, name, node string) string {
 	return request.Status.Token
 }
 
-func TestATokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
+func TestAgent(t *testing.T) {
+	t.Run("a token that is bound to a node is good for its samples alone", aTokenThatIsBoundToANodeIsGoodForItsSamplesAlone)
+}
+
+func aTokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 	g, m := unserved(t), servertest.NewMeasured()
 	servertest.ConfigMap(t, g.client, servertest.HoldsName)
 	nodes := map[string]string{"mine": "n4", "other": "n2d"}

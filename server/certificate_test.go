@@ -27,7 +27,11 @@ func (c *certificate) Ready() error      { return c.ready }
 func (c *certificate) Problem() error    { return c.problem }
 func (c *certificate) Expiry() time.Time { return c.expiry }
 
-func TestProbesAndMetricsTellOfTheCertificate(t *testing.T) {
+func TestCertificate(t *testing.T) {
+	t.Run("probes and metrics tell of the certificate", probesAndMetricsTellOfTheCertificate)
+}
+
+func probesAndMetricsTellOfTheCertificate(t *testing.T) {
 	const metric = "\nworkload_resizer_tls_certificate_expiry_timestamp_seconds 1.7e+09\n"
 	expiry, why := time.Unix(1_700_000_000, 0), errors.New("Secret a/b is broken")
 	for _, tc := range []struct {

@@ -37,7 +37,11 @@ func limited(t *testing.T, most limits.Limits) (r *running, rightsAsked *atomic.
 	}}), rightsAsked
 }
 
-func TestCallsAreCountedBeforeRightsAreAsked(t *testing.T) {
+func TestLimits(t *testing.T) {
+	t.Run("calls are counted before rights are asked", callsAreCountedBeforeRightsAreAsked)
+}
+
+func callsAreCountedBeforeRightsAreAsked(t *testing.T) {
 	r, rightsAsked := limited(t, limits.Limits{CallsPerSecond: 1e-3, CallBurst: 2})
 	client, ctx := workloadresizerv1.NewRatioServiceClient(r.conn), bearing(t.Context(), "token")
 	if _, err := client.GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: "n4"}); err != nil {

@@ -14,7 +14,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-func TestCallersOfThisMachineMayDoEverythingWithoutCredentials(t *testing.T) {
+func TestLocal(t *testing.T) {
+	t.Run("callers of this machine may do everything without credentials", callersOfThisMachineMayDoEverythingWithoutCredentials)
+}
+
+func callersOfThisMachineMayDoEverythingWithoutCredentials(t *testing.T) {
 	r := start(t, setup{})
 	for method, info := range serverMethods(r.server) {
 		if err := call(t.Context(), r.conn, method, info.IsServerStream); refusal(err) != "" {

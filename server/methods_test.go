@@ -30,7 +30,13 @@ func everyMethod() map[string]grpc.MethodInfo {
 	return serverMethods(New(Config{Ratios: ratios.NewStore(), Reflection: true, Channelz: true, Metrics: prometheus.NewRegistry()}))
 }
 
-func TestTablesOfMethodsNameOnlyMethodsThatThereAre(t *testing.T) {
+func TestMethods(t *testing.T) {
+	t.Run("tables of methods name only methods that there are", tablesOfMethodsNameOnlyMethodsThatThereAre)
+	t.Run("a stream of the server is preview plans or a watch", aStreamOfTheServerIsPreviewPlansOrAWatch)
+	t.Run("reflection and channelz can be switched", reflectionAndChannelzCanBeSwitched)
+}
+
+func tablesOfMethodsNameOnlyMethodsThatThereAre(t *testing.T) {
 	served := everyMethod()
 	for table, names := range map[string][]string{
 		"withoutCluster": slices.Collect(maps.Keys(withoutCluster)),
@@ -44,7 +50,7 @@ func TestTablesOfMethodsNameOnlyMethodsThatThereAre(t *testing.T) {
 	}
 }
 
-func TestAStreamOfTheServerIsPreviewPlansOrAWatch(t *testing.T) {
+func aStreamOfTheServerIsPreviewPlansOrAWatch(t *testing.T) {
 	for name, method := range everyMethod() {
 		ours := strings.HasPrefix(name, "/workloadresizer.v1.")
 		switch {
@@ -56,7 +62,7 @@ func TestAStreamOfTheServerIsPreviewPlansOrAWatch(t *testing.T) {
 	}
 }
 
-func TestReflectionAndChannelzCanBeSwitched(t *testing.T) {
+func reflectionAndChannelzCanBeSwitched(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		services := New(Config{Ratios: ratios.NewStore(), Reflection: on, Channelz: on, Metrics: prometheus.NewRegistry()}).grpc.GetServiceInfo()
 		for _, name := range []string{"grpc.reflection.v1.ServerReflection", "grpc.channelz.v1.Channelz"} {

@@ -42,7 +42,12 @@ func (panicking) WatchResizes(_ *workloadresizerv1.WatchResizesRequest, stream g
 	return call.Run(stream.Context(), func(context.Context) error { return call.Send(func() error { panic("secret state") }) })
 }
 
-func TestAPanicIsCountedAndTellsTheCallerNothingOfOurInsides(t *testing.T) {
+func TestPanic(t *testing.T) {
+	t.Run("a panic is counted and tells the caller nothing of our insides", aPanicIsCountedAndTellsTheCallerNothingOfOurInsides)
+	t.Run("a panic that finds out who calls is one of the call", aPanicThatFindsOutWhoCallsIsOneOfTheCall)
+}
+
+func aPanicIsCountedAndTellsTheCallerNothingOfOurInsides(t *testing.T) {
 	metrics := grpcprom.NewServerMetrics()
 	g := &guards{config: &Config{Reconciler: new(reconciler.Reconciler)}, access: access.New(access.Config{Local: true}), limits: limits.New(limits.Default), rules: rules.New(), panics: newPanics()}
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...), grpc.ChainStreamInterceptor(g.stream(metrics)...))
@@ -75,7 +80,7 @@ func (brokenReviews) Create(context.Context, *authenticationv1.TokenReview, meta
 	panic("secret state")
 }
 
-func TestAPanicThatFindsOutWhoCallsIsOneOfTheCall(t *testing.T) {
+func aPanicThatFindsOutWhoCallsIsOneOfTheCall(t *testing.T) {
 	metrics := grpcprom.NewServerMetrics()
 	identity := access.New(access.Config{Tokens: brokenReviews{}, Audiences: []string{audience}})
 	g := &guards{config: &Config{}, access: identity, limits: limits.New(limits.Default), rules: rules.New(), panics: newPanics()}

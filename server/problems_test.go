@@ -23,7 +23,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func TestAKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
+func TestProblems(t *testing.T) {
+	t.Run("a kind of workload that may not be read is a problem of a ready server", aKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer)
+	t.Run("what cannot be stored is a problem before somebody tries", whatCannotBeStoredIsAProblemBeforeSomebodyTries)
+	t.Run("holds that are not read are said everywhere", holdsThatAreNotReadAreSaidEverywhere)
+}
+
+func aKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
 	cluster := localcluster.ForTest(t, "").Config()
 	servertest.ConfigMap(t, kubernetes.NewForConfigOrDie(cluster), servertest.HoldsName)
 	r := start(t, setup{cluster: cluster, loop: func(c *reconciler.Config) {
@@ -44,7 +50,7 @@ func TestAKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
+func whatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
 	cluster := localcluster.ForTest(t, "").Config()
 	client := kubernetes.NewForConfigOrDie(cluster)
 	overrides := override.New(client, servertest.Namespace, "overrides")
@@ -91,7 +97,7 @@ func TestWhatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
 	})
 }
 
-func TestHoldsThatAreNotReadAreSaidEverywhere(t *testing.T) {
+func holdsThatAreNotReadAreSaidEverywhere(t *testing.T) {
 	r := start(t, setup{})
 	client := workloadresizerv1.NewPauseServiceClient(r.conn)
 	localcluster.Eventually(t, "the API server not to answer", func() error {

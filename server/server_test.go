@@ -14,7 +14,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-func TestWhatIsMissingIsSaidEverywhere(t *testing.T) {
+func TestServer(t *testing.T) {
+	t.Run("what is missing is said everywhere", whatIsMissingIsSaidEverywhere)
+}
+
+func whatIsMissingIsSaidEverywhere(t *testing.T) {
 	r := start(t, setup{ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
 	_, err := workloadresizerv1.NewRatioServiceClient(r.conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
 	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")

@@ -45,7 +45,12 @@ var needsCluster = map[string]bool{
 	"/grpc.channelz.v1.Channelz/GetSocket":                 true,
 }
 
-func TestOnlyWhatNeedsNoClusterIsAnsweredWithoutOne(t *testing.T) {
+func TestStandalone(t *testing.T) {
+	t.Run("only what needs no cluster is answered without one", onlyWhatNeedsNoClusterIsAnsweredWithoutOne)
+	t.Run("nothing is refused for want of a cluster with one", nothingIsRefusedForWantOfAClusterWithOne)
+}
+
+func onlyWhatNeedsNoClusterIsAnsweredWithoutOne(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	listener := servertest.Listen(t)
 	s := New(Config{
@@ -66,7 +71,7 @@ func TestOnlyWhatNeedsNoClusterIsAnsweredWithoutOne(t *testing.T) {
 	}
 }
 
-func TestNothingIsRefusedForWantOfAClusterWithOne(t *testing.T) {
+func nothingIsRefusedForWantOfAClusterWithOne(t *testing.T) {
 	r := start(t, setup{})
 	for method := range serverMethods(r.server) {
 		if err := r.server.config.needsCluster(method); err != nil {

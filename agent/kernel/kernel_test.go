@@ -12,7 +12,14 @@ func small(k Kernel) Work {
 	return k.New(1 << 20)
 }
 
-func TestEveryKernelComesToTheSameAgainAndAgain(t *testing.T) {
+func TestKernel(t *testing.T) {
+	t.Run("every kernel comes to the same again and again", everyKernelComesToTheSameAgainAndAgain)
+	t.Run("the data is that of this set", theDataIsThatOfThisSet)
+	t.Run("the matches of the text are counted right", theMatchesOfTheTextAreCountedRight)
+	t.Run("the version names the set and the go release", theVersionNamesTheSetAndTheGoRelease)
+}
+
+func everyKernelComesToTheSameAgainAndAgain(t *testing.T) {
 	for _, k := range All() {
 		t.Run(k.Name, func(t *testing.T) {
 			work := small(k)
@@ -44,7 +51,7 @@ func BenchmarkKernel(b *testing.B) {
 }
 
 // The data must not change unnoticed: scores would.
-func TestTheDataIsThatOfThisSet(t *testing.T) {
+func theDataIsThatOfThisSet(t *testing.T) {
 	for name, tc := range map[string]struct {
 		data []byte
 		want string
@@ -58,7 +65,7 @@ func TestTheDataIsThatOfThisSet(t *testing.T) {
 	}
 }
 
-func TestTheMatchesOfTheTextAreCountedRight(t *testing.T) {
+func theMatchesOfTheTextAreCountedRight(t *testing.T) {
 	// Field by field, without an expression.
 	count := 0
 	for l := range strings.Lines(string(logText())) {
@@ -72,7 +79,7 @@ func TestTheMatchesOfTheTextAreCountedRight(t *testing.T) {
 	}
 }
 
-func TestTheVersionNamesTheSetAndTheGoRelease(t *testing.T) {
+func theVersionNamesTheSetAndTheGoRelease(t *testing.T) {
 	if v := Version(); !regexp.MustCompile(`^1-go1\.\d+\S*$|^1-devel\S*$`).MatchString(v) {
 		t.Errorf("version %q", v)
 	}

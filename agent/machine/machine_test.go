@@ -53,7 +53,13 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadSaysWhichVCPUsItCannotFind(t *testing.T) {
+func TestMachine(t *testing.T) {
+	t.Run("read says which VCPUs it cannot find", readSaysWhichVCPUsItCannotFind)
+	t.Run("the cpu model is named as its labels are", theCPUModelIsNamedAsItsLabelsAre)
+	t.Run("with whom VCPUs share their cores", withWhomVCPUsShareTheirCores)
+}
+
+func readSaysWhichVCPUsItCannotFind(t *testing.T) {
 	for name, root := range map[string]fstest.MapFS{
 		"none that may be used": {"sys/devices/system/cpu/online": file("0-3"), "proc/self/status": file("Cpus_allowed_list:\t4-5\n")},
 		"nothing at all":        {},
@@ -75,7 +81,7 @@ func TestReadThisMachine(t *testing.T) {
 	}
 }
 
-func TestTheCPUModelIsNamedAsItsLabelsAre(t *testing.T) {
+func theCPUModelIsNamedAsItsLabelsAre(t *testing.T) {
 	for _, tc := range []struct{ name, cpuinfo, want string }{
 		{"Intel", intel, "Intel-6-143"},
 		{"AMD", "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t: 1\n", "AMD-25-1"},
@@ -164,7 +170,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func TestWithWhomVCPUsShareTheirCores(t *testing.T) {
+func withWhomVCPUsShareTheirCores(t *testing.T) {
 	siblings := func(cpu string) string { return "sys/devices/system/cpu/cpu" + cpu + "/topology/thread_siblings_list" }
 	// 4 may not be used, so that 5 has their core alone.
 	root := fstest.MapFS{

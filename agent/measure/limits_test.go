@@ -7,7 +7,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
 
-func TestMemoryIsMuchMoreThanCachesHold(t *testing.T) {
+func TestLimits(t *testing.T) {
+	t.Run("memory is much more than caches hold", memoryIsMuchMoreThanCachesHold)
+	t.Run("kernels that have too little memory are left out", kernelsThatHaveTooLittleMemoryAreLeftOut)
+	t.Run("a quota lets fewer kernels be measured", aQuotaLetsFewerKernelsBeMeasured)
+}
+
+func memoryIsMuchMoreThanCachesHold(t *testing.T) {
 	const mib = 1 << 20
 	for _, tc := range []struct {
 		name                  string
@@ -30,7 +36,7 @@ func TestMemoryIsMuchMoreThanCachesHold(t *testing.T) {
 	}
 }
 
-func TestKernelsThatHaveTooLittleMemoryAreLeftOut(t *testing.T) {
+func kernelsThatHaveTooLittleMemoryAreLeftOut(t *testing.T) {
 	all := kernel.All()
 	left, memory, skipped := withMemory(all, Limits{CacheBytes: 32 << 20, MemoryBytes: 100 << 20})
 	if len(left) != 5 || memory != 0 || len(skipped) != 2 || skipped[0].Kernel != "bench-node:memory-latency" {
@@ -42,7 +48,7 @@ func TestKernelsThatHaveTooLittleMemoryAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestAQuotaLetsFewerKernelsBeMeasured(t *testing.T) {
+func aQuotaLetsFewerKernelsBeMeasured(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		threads int

@@ -39,7 +39,17 @@ func spinning(name string) kernel.Kernel {
 // patience is a budget that is enough on a machine that is very busy, too.
 const patience = 5 * time.Second
 
-func TestScoresAreOfCPUTimeWhateverElseRuns(t *testing.T) {
+func TestMeasure(t *testing.T) {
+	t.Run("scores are of cpu time whatever else runs", scoresAreOfCPUTimeWhateverElseRuns)
+	t.Run("a thread that does not run has the same score", aThreadThatDoesNotRunHasTheSameScore)
+	t.Run("full keeps its budget and says what was left out", fullKeepsItsBudgetAndSaysWhatWasLeftOut)
+	t.Run("full says that a quota is too small", fullSaysThatAQuotaIsTooSmall)
+	t.Run("full ends at once when told to", fullEndsAtOnceWhenToldTo)
+	t.Run("a wrong result is no score", aWrongResultIsNoScore)
+	t.Run("a spot check is of one thread", aSpotCheckIsOfOneThread)
+}
+
+func scoresAreOfCPUTimeWhateverElseRuns(t *testing.T) {
 	// A unit takes 0.2 ms of CPU time, so a thread does 5000 of them in a second of
 	// it, however long it has to wait for that.
 	l := thisMachine(t)
@@ -53,7 +63,7 @@ func TestScoresAreOfCPUTimeWhateverElseRuns(t *testing.T) {
 	}
 }
 
-func TestAThreadThatDoesNotRunHasTheSameScore(t *testing.T) {
+func aThreadThatDoesNotRunHasTheSameScore(t *testing.T) {
 	// As under a quota of less than half: by the clock on the wall it is 2500 at most.
 	waiting := spinning("wait")
 	spin := waiting.New
@@ -74,7 +84,7 @@ func TestAThreadThatDoesNotRunHasTheSameScore(t *testing.T) {
 	}
 }
 
-func TestFullKeepsItsBudgetAndSaysWhatWasLeftOut(t *testing.T) {
+func fullKeepsItsBudgetAndSaysWhatWasLeftOut(t *testing.T) {
 	// No repetition of the second kernel is done in its part of the time.
 	fast, slow := spinning("fast"), spinning("slow")
 	slow.Units = 1 << 20
@@ -93,7 +103,7 @@ func TestFullKeepsItsBudgetAndSaysWhatWasLeftOut(t *testing.T) {
 	}
 }
 
-func TestFullSaysThatAQuotaIsTooSmall(t *testing.T) {
+func fullSaysThatAQuotaIsTooSmall(t *testing.T) {
 	l := thisMachine(t)
 	l.Quota = 0.001
 	_, _, err := Full(t.Context(), kernel.All(), l, Budget)
@@ -102,7 +112,7 @@ func TestFullSaysThatAQuotaIsTooSmall(t *testing.T) {
 	}
 }
 
-func TestFullEndsAtOnceWhenToldTo(t *testing.T) {
+func fullEndsAtOnceWhenToldTo(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	told := errors.New("told to")
 	var units atomic.Int64
@@ -119,7 +129,7 @@ func TestFullEndsAtOnceWhenToldTo(t *testing.T) {
 	}
 }
 
-func TestAWrongResultIsNoScore(t *testing.T) {
+func aWrongResultIsNoScore(t *testing.T) {
 	broken := errors.New("broken")
 	k := kernel.Kernel{Name: "broken", Units: 1, New: func(int) kernel.Work { return func() error { return broken } }}
 	if _, _, err := Full(t.Context(), []kernel.Kernel{k}, thisMachine(t), Budget); !errors.Is(err, broken) {
@@ -130,7 +140,7 @@ func TestAWrongResultIsNoScore(t *testing.T) {
 	}
 }
 
-func TestASpotCheckIsOfOneThread(t *testing.T) {
+func aSpotCheckIsOfOneThread(t *testing.T) {
 	scores, err := Spot(t.Context(), []kernel.Kernel{spinning("spin")}, thisMachine(t), patience)
 	if err != nil || len(scores) != 1 {
 		t.Fatal(scores, err)

@@ -46,7 +46,15 @@ func TestPlateau(t *testing.T) {
 	}
 }
 
-func TestAnInvisibleNeighbourDoesNotChangeScores(t *testing.T) {
+func TestPlateauRules(t *testing.T) {
+	t.Run("an invisible neighbour does not change scores", anInvisibleNeighbourDoesNotChangeScores)
+	t.Run("plateau leaves the rates in their order", plateauLeavesTheRatesInTheirOrder)
+	t.Run("spread is that of the fastest quarter", spreadIsThatOfTheFastestQuarter)
+	t.Run("threads of a kind have one plateau", threadsOfAKindHaveOnePlateau)
+	t.Run("threads that share a core with as many are of a kind", threadsThatShareACoreWithAsManyAreOfAKind)
+}
+
+func anInvisibleNeighbourDoesNotChangeScores(t *testing.T) {
 	for kernel, rates := range neighboured {
 		f := plateau(rates)
 		if math.Abs(f.score/alone[kernel]-1) > 0.025 || f.deviation/f.score > 0.03 {
@@ -58,7 +66,7 @@ func TestAnInvisibleNeighbourDoesNotChangeScores(t *testing.T) {
 	}
 }
 
-func TestPlateauLeavesTheRatesInTheirOrder(t *testing.T) {
+func plateauLeavesTheRatesInTheirOrder(t *testing.T) {
 	rates := []float64{3, 1, 2, 5, 4}
 	plateau(rates)
 	if !slices.Equal(rates, []float64{3, 1, 2, 5, 4}) {
@@ -66,7 +74,7 @@ func TestPlateauLeavesTheRatesInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestSpreadIsThatOfTheFastestQuarter(t *testing.T) {
+func spreadIsThatOfTheFastestQuarter(t *testing.T) {
 	// The deviations of 1000, 102, 101, 100 and 98 from 101 are 899, 1, 0, 1 and 3.
 	rates := append(slices.Repeat([]float64{50, 70, 90}, 5), 1000, 102, 101, 100, 98)
 	if f := plateau(rates); f.score != 101 || math.Abs(f.deviation-1.4826) > 1e-9 {
@@ -74,7 +82,7 @@ func TestSpreadIsThatOfTheFastestQuarter(t *testing.T) {
 	}
 }
 
-func TestThreadsOfAKindHaveOnePlateau(t *testing.T) {
+func threadsOfAKindHaveOnePlateau(t *testing.T) {
 	var s series
 	for i := range 12 {
 		// The first is disturbed half of the time, the second always.
@@ -103,7 +111,7 @@ func TestThreadsOfAKindHaveOnePlateau(t *testing.T) {
 	}
 }
 
-func TestThreadsThatShareACoreWithAsManyAreOfAKind(t *testing.T) {
+func threadsThatShareACoreWithAsManyAreOfAKind(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		Limits

@@ -107,7 +107,11 @@ func TestRoundsTakeTurns(t *testing.T) {
 	})
 }
 
-func TestRoundsEndWithWhatIsBroken(t *testing.T) {
+func TestRoundsRules(t *testing.T) {
+	t.Run("rounds end with what is broken", roundsEndWithWhatIsBroken)
+}
+
+func roundsEndWithWhatIsBroken(t *testing.T) {
 	broken := errors.New("broken")
 	bad := &trial{kinds: [][]int{{0}}, kernel: kernel.Kernel{Name: "bad"}, series: make([]series, 1), ways: []repetition{
 		func(context.Context) ([]float64, error) { return nil, broken },

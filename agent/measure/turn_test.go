@@ -58,7 +58,13 @@ func TestAThreadAlone(t *testing.T) {
 	}
 }
 
-func TestNobodyHasTheMachineToItselfWhileItCounts(t *testing.T) {
+func TestTurn(t *testing.T) {
+	t.Run("nobody has the machine to itself while it counts", nobodyHasTheMachineToItselfWhileItCounts)
+	t.Run("a trial of one thread is done in one way", aTrialOfOneThreadIsDoneInOneWay)
+	t.Run("what is broken is told rather than that the time was up", whatIsBrokenIsToldRatherThanThatTheTimeWasUp)
+}
+
+func nobodyHasTheMachineToItselfWhileItCounts(t *testing.T) {
 	c := newCrew([]int{0, 0, 0})
 	defer c.dismiss()
 	k, counts := counting(false)
@@ -73,7 +79,7 @@ func TestNobodyHasTheMachineToItselfWhileItCounts(t *testing.T) {
 	}
 }
 
-func TestATrialOfOneThreadIsDoneInOneWay(t *testing.T) {
+func aTrialOfOneThreadIsDoneInOneWay(t *testing.T) {
 	c := newCrew([]int{0})
 	defer c.dismiss()
 	k, _ := counting(true)
@@ -88,7 +94,7 @@ func TestATrialOfOneThreadIsDoneInOneWay(t *testing.T) {
 	}
 }
 
-func TestWhatIsBrokenIsToldRatherThanThatTheTimeWasUp(t *testing.T) {
+func whatIsBrokenIsToldRatherThanThatTheTimeWasUp(t *testing.T) {
 	broken := errors.New("broken")
 	for _, errs := range [][]error{
 		{nil, broken},

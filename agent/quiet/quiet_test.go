@@ -29,7 +29,12 @@ func proc(t *testing.T, files map[string]string) Proc {
 	return p
 }
 
-func TestARunBeginsUnlessTheNodeIsContended(t *testing.T) {
+func TestQuiet(t *testing.T) {
+	t.Run("a run begins unless the node is contended", aRunBeginsUnlessTheNodeIsContended)
+	t.Run("a run is thrown away if others were felt", aRunIsThrownAwayIfOthersWereFelt)
+}
+
+func aRunBeginsUnlessTheNodeIsContended(t *testing.T) {
 	const full = "full avg10=99.00 avg60=0.00 avg300=0.00 total=0\n"
 	for _, tc := range []struct {
 		name, pressure string
@@ -71,7 +76,7 @@ func checkBusy(t *testing.T, err error, busy bool, says string) {
 	}
 }
 
-func TestARunIsThrownAwayIfOthersWereFelt(t *testing.T) {
+func aRunIsThrownAwayIfOthersWereFelt(t *testing.T) {
 	// 4 vCPUs for 10 s are 4000 ticks; this process used 30 s of CPU time.
 	const before = "cpu  1000 500 300 90000 40 10 20 30 0 0\n"
 	for _, tc := range []struct {

@@ -34,7 +34,14 @@ func commands(t *testing.T) map[string]*cobra.Command {
 // asksNobody are the commands that need no server.
 var asksNobody = []string{"config validate", "version"}
 
-func TestEveryCommandThatAsksAServerIsTestedForErrors(t *testing.T) {
+func TestCommands(t *testing.T) {
+	t.Run("every command that asks a server is tested for errors", everyCommandThatAsksAServerIsTestedForErrors)
+	t.Run("every example is a command line", everyExampleIsACommandLine)
+	t.Run("files are completed only where they fit", filesAreCompletedOnlyWhereTheyFit)
+	t.Run("every flag of a file is there", everyFlagOfAFileIsThere)
+}
+
+func everyCommandThatAsksAServerIsTestedForErrors(t *testing.T) {
 	for words := range commands(t) {
 		tested := slices.ContainsFunc(everyCall, func(args []string) bool {
 			return strings.HasPrefix(strings.Join(args, " ")+" ", words+" ")
@@ -72,7 +79,7 @@ func words(line string) []string {
 	return all
 }
 
-func TestEveryExampleIsACommandLine(t *testing.T) {
+func everyExampleIsACommandLine(t *testing.T) {
 	texts := map[string]string{"resizectl": rootExamples}
 	for name, cmd := range commands(t) {
 		texts[name] = cmd.Example
@@ -106,7 +113,7 @@ func TestEveryExampleIsACommandLine(t *testing.T) {
 var takesFiles = []string{"benchmark import"}
 
 // A shell completes names of files where it is not told otherwise.
-func TestFilesAreCompletedOnlyWhereTheyFit(t *testing.T) {
+func filesAreCompletedOnlyWhereTheyFit(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	ending := func(args ...string) string {
 		_, stdout, _ := program.Shell(t.Context(), append([]string{"__complete"}, args...)...)
@@ -131,7 +138,7 @@ func TestFilesAreCompletedOnlyWhereTheyFit(t *testing.T) {
 	}
 }
 
-func TestEveryFlagOfAFileIsThere(t *testing.T) {
+func everyFlagOfAFileIsThere(t *testing.T) {
 	unknown := slices.Clone(takeFiles)
 	for _, cmd := range commands(t) {
 		cmd.InheritedFlags()

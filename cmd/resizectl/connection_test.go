@@ -16,7 +16,12 @@ const unreachableCluster = `{apiVersion: v1, kind: Config, current-context: c,
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], contexts: [{name: c, context: {cluster: c, user: u}}], users: [{name: u, user: {}}]}
 `
 
-func TestWhichServerIsAsked(t *testing.T) {
+func TestConnection(t *testing.T) {
+	t.Run("which server is asked", whichServerIsAsked)
+	t.Run("a service account of the environment is for clusters alone", aServiceAccountOfTheEnvironmentIsForClustersAlone)
+}
+
+func whichServerIsAsked(t *testing.T) {
 	kubeconfig, none := cmdtest.File(t, "config", []byte(unreachableCluster)), filepath.Join(t.TempDir(), "none")
 	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
 	const throughCluster = "get ConfigMap workload-resizer-system/workload-resizer-ca"
@@ -50,7 +55,7 @@ func TestWhichServerIsAsked(t *testing.T) {
 	}
 }
 
-func TestAServiceAccountOfTheEnvironmentIsForClustersAlone(t *testing.T) {
+func aServiceAccountOfTheEnvironmentIsForClustersAlone(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
 	t.Setenv("RESIZECTL_SERVICE_ACCOUNT", "nonsense")
 	t.Setenv("KUBECONFIG", cmdtest.File(t, "config", []byte(unreachableCluster)))

@@ -26,7 +26,14 @@ var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan
 	{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
 	{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"}}
 
-func TestServerErrorsAreShownVerbatim(t *testing.T) {
+func TestErrorsRules(t *testing.T) {
+	t.Run("server errors are shown verbatim", serverErrorsAreShownVerbatim)
+	t.Run("unreachable server says what to do", unreachableServerSaysWhatToDo)
+	t.Run("timeout of zero is no limit", timeoutOfZeroIsNoLimit)
+	t.Run("output that cannot be written is an error", outputThatCannotBeWrittenIsAnError)
+}
+
+func serverErrorsAreShownVerbatim(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
@@ -53,7 +60,7 @@ func TestServerErrorsAreShownVerbatim(t *testing.T) {
 	}
 }
 
-func TestUnreachableServerSaysWhatToDo(t *testing.T) {
+func unreachableServerSaysWhatToDo(t *testing.T) {
 	address := cmdtest.Nobody(t)
 	want := "error: no workload-resizer server answers at " + address + ": dial tcp " + address + ": connect: connection refused\n" +
 		"start one with \"workload-resizer serve\", ask that of a cluster with --context or --service,\n" +
@@ -80,7 +87,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-func TestTimeoutOfZeroIsNoLimit(t *testing.T) {
+func timeoutOfZeroIsNoLimit(t *testing.T) {
 	server := &cmdtest.Server{Ratios: cmdtest.Ratios(), Plans: []*workloadresizerv1.Plan{cmdtest.Aligned()}, Summary: &workloadresizerv1.PlanSummary{Pods: 1, Aligned: 1}}
 	address := cmdtest.Serve(t, server)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}} {
@@ -102,7 +109,7 @@ func TestInterruptIsQuiet(t *testing.T) {
 }
 
 // A full disk behind a redirection must not look like success.
-func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
+func outputThatCannotBeWrittenIsAnError(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Ratios, server.Holds, server.Changes = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Writable().Changes
 	server.BenchmarkScript = cmdtest.Measured()

@@ -9,8 +9,12 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+func TestHidden(t *testing.T) {
+	t.Run("plans tell of hidden namespaces", plansTellOfHiddenNamespaces)
+}
+
 // Who may not see pods must not take that for there being none.
-func TestPlansTellOfHiddenNamespaces(t *testing.T) {
+func plansTellOfHiddenNamespaces(t *testing.T) {
 	server := &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{HiddenNamespaces: 2}}
 	address := cmdtest.Serve(t, server)
 	const warning = "warning: 2 namespaces with pods are hidden from you: you may not get pods there\n"

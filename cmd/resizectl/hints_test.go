@@ -15,7 +15,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 )
 
-func TestEveryHintIsForAReasonThatThereIs(t *testing.T) {
+func TestHints(t *testing.T) {
+	t.Run("every hint is for a reason that there is", everyHintIsForAReasonThatThereIs)
+}
+
+func everyHintIsForAReasonThatThereIs(t *testing.T) {
 	known := refusals(t)
 	for reason := range connect.Hints {
 		if !slices.ContainsFunc(known, func(r refusal) bool { return r.reason == reason }) {

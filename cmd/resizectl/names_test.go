@@ -40,7 +40,11 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestNamesOfAWatch(t *testing.T) {
+func TestNamesRules(t *testing.T) {
+	t.Run("names of a watch", namesOfAWatch)
+}
+
+func namesOfAWatch(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}}
 	const want = "nodetype/c3\nnodetype/n4\nnodetype/n4\n"

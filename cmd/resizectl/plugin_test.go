@@ -46,8 +46,12 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
+func TestPluginRules(t *testing.T) {
+	t.Run("the command to accept is that of the plugin", theCommandToAcceptIsThatOfThePlugin)
+}
+
 // Who runs the program through kubectl reads commands that they can copy.
-func TestTheCommandToAcceptIsThatOfThePlugin(t *testing.T) {
+func theCommandToAcceptIsThatOfThePlugin(t *testing.T) {
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 	server := cmdtest.Writable()

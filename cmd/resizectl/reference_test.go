@@ -16,7 +16,11 @@ import (
 
 const reference = "../../docs/cli.md"
 
-func TestReferenceSaysWhatTheCommandsSay(t *testing.T) {
+func TestReference(t *testing.T) {
+	t.Run("reference says what the commands say", referenceSaysWhatTheCommandsSay)
+}
+
+func referenceSaysWhatTheCommandsSay(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", "")
 	root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false)
 	root.InitDefaultHelpCmd()

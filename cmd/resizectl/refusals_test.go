@@ -37,9 +37,13 @@ func refusals(t *testing.T) []refusal {
 var grpcWords = regexp.MustCompile(`rpc error|code =|desc =|UNAVAILABLE|NOT_FOUND|_PRECONDITION|_EXHAUSTED|_RANGE|_ARGUMENT|ABORTED|UNAUTHENTICATED|_DENIED|` +
 	`Unavailable|NotFound|Precondition|Exhausted|OutOfRange|InvalidArgument|Aborted|Unauthenticated|PermissionDenied`)
 
+func TestRefusals(t *testing.T) {
+	t.Run("every refusal is the server's own text", everyRefusalIsTheServersOwnText)
+}
+
 // Whatever the server refuses, and why, a person reads what the server wrote about
 // it.
-func TestEveryRefusalIsTheServersOwnText(t *testing.T) {
+func everyRefusalIsTheServersOwnText(t *testing.T) {
 	const says = `user "ann" may not do this in namespace shop; a RoleBinding to the ClusterRole workload-resizer-viewer allows it`
 	for _, refused := range refusals(t) {
 		t.Run(refused.reason, func(t *testing.T) {

@@ -57,8 +57,12 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+func TestUsage(t *testing.T) {
+	t.Run("help is the same however it is asked for", helpIsTheSameHoweverItIsAskedFor)
+}
+
 // What the help says is in the reference.
-func TestHelpIsTheSameHoweverItIsAskedFor(t *testing.T) {
+func helpIsTheSameHoweverItIsAskedFor(t *testing.T) {
 	for _, tc := range []struct{ ask, alike []string }{
 		{nil, []string{"--help"}},
 		{[]string{"ratios"}, []string{"ratios", "--help"}},

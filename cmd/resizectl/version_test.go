@@ -39,7 +39,11 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestVersionThatWasNotLinked(t *testing.T) {
+func TestVersionRules(t *testing.T) {
+	t.Run("version that was not linked", versionThatWasNotLinked)
+}
+
+func versionThatWasNotLinked(t *testing.T) {
 	if versionText() == "" {
 		t.Error("there is none")
 	}

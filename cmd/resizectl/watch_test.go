@@ -56,9 +56,17 @@ func TestWatchesGoOn(t *testing.T) {
 	}
 }
 
+func TestWatch(t *testing.T) {
+	t.Run("watches that begin anew say so whatever the output", watchesThatBeginAnewSaySoWhateverTheOutput)
+	t.Run("watches end where they cannot go on", watchesEndWhereTheyCannotGoOn)
+	t.Run("watches to a full disk", watchesToAFullDisk)
+	t.Run("watches end by interrupt", watchesEndByInterrupt)
+	t.Run("watches end when timeout says", watchesEndWhenTimeoutSays)
+}
+
 // The present state comes once more, without what is gone: whoever reads the events
 // must be told.
-func TestWatchesThatBeginAnewSaySoWhateverTheOutput(t *testing.T) {
+func watchesThatBeginAnewSaySoWhateverTheOutput(t *testing.T) {
 	for _, output := range []string{"json", "yaml"} {
 		server := &cmdtest.Server{}
 		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()[:1], Err: cmdtest.WithReason(t, codes.Unavailable, "SHUTTING_DOWN", "closing")}, {Events: cmdtest.PresentRatios()}}
@@ -69,7 +77,7 @@ func TestWatchesThatBeginAnewSaySoWhateverTheOutput(t *testing.T) {
 	}
 }
 
-func TestWatchesEndWhereTheyCannotGoOn(t *testing.T) {
+func watchesEndWhereTheyCannotGoOn(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		streams []cmdtest.Stream[*cmdtest.RatioEvent]
@@ -89,7 +97,7 @@ func TestWatchesEndWhereTheyCannotGoOn(t *testing.T) {
 	}
 }
 
-func TestWatchesToAFullDisk(t *testing.T) {
+func watchesToAFullDisk(t *testing.T) {
 	for _, output := range print.Formats {
 		server := &cmdtest.Server{}
 		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()}}
@@ -101,7 +109,7 @@ func TestWatchesToAFullDisk(t *testing.T) {
 	}
 }
 
-func TestWatchesEndByInterrupt(t *testing.T) {
+func watchesEndByInterrupt(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		if code, _, stderr := program.Shell(ctx, what, "watch", "--server", cmdtest.Serve(t, &cmdtest.Server{Hang: true, Asked: cancel})); code != command.ExitInterrupted || stderr != "" {
@@ -110,7 +118,7 @@ func TestWatchesEndByInterrupt(t *testing.T) {
 	}
 }
 
-func TestWatchesEndWhenTimeoutSays(t *testing.T) {
+func watchesEndWhenTimeoutSays(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
 		address := cmdtest.Serve(t, &cmdtest.Server{Hang: true})
 		code, _, stderr := program.Shell(t.Context(), what, "watch", "--timeout", "10ms", "--server", address)

@@ -19,7 +19,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-func TestBenchNodeRefusesFlagsBeforeItMeasures(t *testing.T) {
+func TestBenchNode(t *testing.T) {
+	t.Run("bench node refuses flags before it measures", benchNodeRefusesFlagsBeforeItMeasures)
+	t.Run("the daemon sets arguments are those of the command", theDaemonSetsArgumentsAreThoseOfTheCommand)
+	t.Run("bench node ends at once", benchNodeEndsAtOnce)
+	t.Run("samples are appended as lines", samplesAreAppendedAsLines)
+}
+
+func benchNodeRefusesFlagsBeforeItMeasures(t *testing.T) {
 	for _, tc := range []struct{ name, args, says string }{
 		{"samples of no type", "--output=-", "--output: samples have to tell"},
 		{"a type for nobody", "--node-type=n4", "--node-type: is for --output"},
@@ -43,7 +50,7 @@ func TestBenchNodeRefusesFlagsBeforeItMeasures(t *testing.T) {
 	}
 }
 
-func TestTheDaemonSetsArgumentsAreThoseOfTheCommand(t *testing.T) {
+func theDaemonSetsArgumentsAreThoseOfTheCommand(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", "bench-node", "daemonset.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +89,7 @@ func TestTheDaemonSetsArgumentsAreThoseOfTheCommand(t *testing.T) {
 	}
 }
 
-func TestBenchNodeEndsAtOnce(t *testing.T) {
+func benchNodeEndsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	cmd := newCommand()
@@ -97,7 +104,7 @@ func TestBenchNodeEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestSamplesAreAppendedAsLines(t *testing.T) {
+func samplesAreAppendedAsLines(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "samples.json")
 	want := []sample.Sample{{ID: "a", NodeType: "n4", Score: 1.5}, {ID: "b", NodeType: "n4", Score: 2}}
 	for _, s := range want {

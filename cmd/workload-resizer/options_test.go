@@ -28,7 +28,15 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
-func TestProbesAreReachableFromOutsideOnlyInACluster(t *testing.T) {
+func TestOptions(t *testing.T) {
+	t.Run("probes are reachable from outside only in a cluster", probesAreReachableFromOutsideOnlyInACluster)
+	t.Run("bad flags are named all at once", badFlagsAreNamedAllAtOnce)
+	t.Run("plaintext is for loopback only unless asked for", plaintextIsForLoopbackOnlyUnlessAskedFor)
+	t.Run("a self signed certificate is for the service unless other names are given", aSelfSignedCertificateIsForTheServiceUnlessOtherNamesAreGiven)
+	t.Run("only callers of this machine need no credentials", onlyCallersOfThisMachineNeedNoCredentials)
+}
+
+func probesAreReachableFromOutsideOnlyInACluster(t *testing.T) {
 	if got := parse(t).httpAddress; got != ":8080" {
 		t.Errorf("in a cluster: %s", got)
 	}
@@ -40,7 +48,7 @@ func TestProbesAreReachableFromOutsideOnlyInACluster(t *testing.T) {
 	}
 }
 
-func TestBadFlagsAreNamedAllAtOnce(t *testing.T) {
+func badFlagsAreNamedAllAtOnce(t *testing.T) {
 	for _, tc := range []struct{ args, want []string }{
 		{[]string{"--workers", "0", "--kube-api-qps", "0", "--kube-api-burst", "0"}, []string{"--workers: must be at least 1", "--kube-api-qps: must be above 0", "--kube-api-burst: must be at least 1"}},
 		{[]string{"--kube-api-qps", "NaN"}, []string{"--kube-api-qps: must be above 0"}},
@@ -90,7 +98,7 @@ func TestBadFlagsAreNamedAllAtOnce(t *testing.T) {
 	}
 }
 
-func TestPlaintextIsForLoopbackOnlyUnlessAskedFor(t *testing.T) {
+func plaintextIsForLoopbackOnlyUnlessAskedFor(t *testing.T) {
 	for _, address := range []string{":7443", "0.0.0.0:7443", "10.0.0.1:7443", "example.com:7443", "[::]:7443"} {
 		if err := parse(t, "--grpc-bind-address", address).validate(); err == nil || !strings.Contains(err.Error(), "--grpc-bind-address") || !strings.Contains(err.Error(), "give --tls-cert-file") {
 			t.Errorf("%s: %v", address, err)
@@ -103,7 +111,7 @@ func TestPlaintextIsForLoopbackOnlyUnlessAskedFor(t *testing.T) {
 	}
 }
 
-func TestASelfSignedCertificateIsForTheServiceUnlessOtherNamesAreGiven(t *testing.T) {
+func aSelfSignedCertificateIsForTheServiceUnlessOtherNamesAreGiven(t *testing.T) {
 	for _, tc := range []struct{ args, want []string }{
 		{nil, []string{"workload-resizer.workload-resizer-system.svc", "workload-resizer.workload-resizer-system.svc.cluster.local"}},
 		{[]string{"--config-namespace", "a"}, []string{"workload-resizer.a.svc", "workload-resizer.a.svc.cluster.local"}},
@@ -115,7 +123,7 @@ func TestASelfSignedCertificateIsForTheServiceUnlessOtherNamesAreGiven(t *testin
 	}
 }
 
-func TestOnlyCallersOfThisMachineNeedNoCredentials(t *testing.T) {
+func onlyCallersOfThisMachineNeedNoCredentials(t *testing.T) {
 	files := []string{"--tls-cert-file", "a", "--tls-private-key-file", "b"}
 	for _, tc := range []struct {
 		args []string

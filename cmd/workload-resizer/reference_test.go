@@ -33,7 +33,11 @@ var update = flag.Bool("update", false, "write the tables of the reference anew"
 
 const reference = "../../docs/reference.md"
 
-func TestTheReferenceSaysWhatTheCodeDoes(t *testing.T) {
+func TestReference(t *testing.T) {
+	t.Run("the reference says what the code does", theReferenceSaysWhatTheCodeDoes)
+}
+
+func theReferenceSaysWhatTheCodeDoes(t *testing.T) {
 	content, err := os.ReadFile(reference)
 	if err != nil {
 		t.Fatal(err)

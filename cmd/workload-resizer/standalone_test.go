@@ -7,7 +7,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func TestFlagsOfAClusterAndOfNoneDoNotMix(t *testing.T) {
+func TestStandalone(t *testing.T) {
+	t.Run("flags of a cluster and of none do not mix", flagsOfAClusterAndOfNoneDoNotMix)
+	t.Run("every flag of a standalone server exists", everyFlagOfAStandaloneServerExists)
+	t.Run("probes of a standalone server stay on the machine", probesOfAStandaloneServerStayOnTheMachine)
+}
+
+func flagsOfAClusterAndOfNoneDoNotMix(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		args []string
@@ -39,7 +45,7 @@ func TestFlagsOfAClusterAndOfNoneDoNotMix(t *testing.T) {
 	}
 }
 
-func TestEveryFlagOfAStandaloneServerExists(t *testing.T) {
+func everyFlagOfAStandaloneServerExists(t *testing.T) {
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	(&options{}).addTo(flags)
 	for _, name := range standaloneFlags {
@@ -49,7 +55,7 @@ func TestEveryFlagOfAStandaloneServerExists(t *testing.T) {
 	}
 }
 
-func TestProbesOfAStandaloneServerStayOnTheMachine(t *testing.T) {
+func probesOfAStandaloneServerStayOnTheMachine(t *testing.T) {
 	if got := parse(t, "--standalone", "--config", "c").httpAddress; got != "127.0.0.1:8080" {
 		t.Errorf("listens on %s", got)
 	}

@@ -7,7 +7,11 @@ import (
 	"testing"
 )
 
-func TestTheServerKnowsEveryFlagThatTheChartGivesIt(t *testing.T) {
+func TestArgs(t *testing.T) {
+	t.Run("the server knows every flag that the chart gives it", theServerKnowsEveryFlagThatTheChartGivesIt)
+}
+
+func theServerKnowsEveryFlagThatTheChartGivesIt(t *testing.T) {
 	reference, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)

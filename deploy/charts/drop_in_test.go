@@ -11,7 +11,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func TestThePublishedControllerAndThisOneNeverRunTogether(t *testing.T) {
+func TestDropIn(t *testing.T) {
+	t.Run("the published controller and this one never run together", thePublishedControllerAndThisOneNeverRunTogether)
+}
+
+func thePublishedControllerAndThisOneNeverRunTogether(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	deployments := kubernetes.NewForConfigOrDie(cluster.Config()).AppsV1().Deployments(namespace)

@@ -75,7 +75,13 @@ func (w written) lost(ctx context.Context, certificate bool) error {
 	return nil
 }
 
-func TestWhatServersWroteOutlivesTheRelease(t *testing.T) {
+func TestInstall(t *testing.T) {
+	t.Run("what servers wrote outlives the release", whatServersWroteOutlivesTheRelease)
+	t.Run("there is one release in a cluster", thereIsOneReleaseInACluster)
+	t.Run("what helm prints can be applied", whatHelmPrintsCanBeApplied)
+}
+
+func whatServersWroteOutlivesTheRelease(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	client := kubernetes.NewForConfigOrDie(cluster.Config())
@@ -131,7 +137,7 @@ func TestWhatServersWroteOutlivesTheRelease(t *testing.T) {
 	}
 }
 
-func TestThereIsOneReleaseInACluster(t *testing.T) {
+func thereIsOneReleaseInACluster(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	install := func(release string) error {
@@ -152,7 +158,7 @@ func TestThereIsOneReleaseInACluster(t *testing.T) {
 	}
 }
 
-func TestWhatHelmPrintsCanBeApplied(t *testing.T) {
+func whatHelmPrintsCanBeApplied(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	client := kubernetes.NewForConfigOrDie(cluster.Config())

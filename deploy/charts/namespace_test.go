@@ -17,7 +17,13 @@ networkPolicy: {enabled: true}
 monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, dashboard: {enabled: true}}
 `
 
-func TestTheNamespaceOfTheReleaseIsHonouredEverywhere(t *testing.T) {
+func TestNamespace(t *testing.T) {
+	t.Run("the namespace of the release is honoured everywhere", theNamespaceOfTheReleaseIsHonouredEverywhere)
+	t.Run("the name of the service account is honoured everywhere", theNameOfTheServiceAccountIsHonouredEverywhere)
+	t.Run("the ConfigMap with the ratios may be called otherwise", theConfigMapWithTheRatiosMayBeCalledOtherwise)
+}
+
+func theNamespaceOfTheReleaseIsHonouredEverywhere(t *testing.T) {
 	manifest, err := rendered(t, "elsewhere", everything)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +43,7 @@ func TestTheNamespaceOfTheReleaseIsHonouredEverywhere(t *testing.T) {
 	}
 }
 
-func TestTheNameOfTheServiceAccountIsHonouredEverywhere(t *testing.T) {
+func theNameOfTheServiceAccountIsHonouredEverywhere(t *testing.T) {
 	manifest, err := rendered(t, namespace, everything)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +77,7 @@ func TestTheNameOfTheServiceAccountIsHonouredEverywhere(t *testing.T) {
 	}
 }
 
-func TestTheConfigMapWithTheRatiosMayBeCalledOtherwise(t *testing.T) {
+func theConfigMapWithTheRatiosMayBeCalledOtherwise(t *testing.T) {
 	manifest, err := rendered(t, namespace, everything)
 	if err != nil {
 		t.Fatal(err)

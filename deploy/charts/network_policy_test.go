@@ -6,7 +6,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTheNetworkPolicyLimitsMetricsAndNotTheAPI(t *testing.T) {
+func TestNetworkPolicy(t *testing.T) {
+	t.Run("the network policy limits metrics and not the API", theNetworkPolicyLimitsMetricsAndNotTheAPI)
+}
+
+func theNetworkPolicyLimitsMetricsAndNotTheAPI(t *testing.T) {
 	manifest, err := rendered(t, namespace, `
 networkPolicy:
   enabled: true

@@ -61,7 +61,12 @@ func values(t *testing.T) *yamlv3.Node {
 	return document.Content[0]
 }
 
-func TestTheReferenceOfTheValuesIsWhatTheyAre(t *testing.T) {
+func TestReference(t *testing.T) {
+	t.Run("the reference of the values is what they are", theReferenceOfTheValuesIsWhatTheyAre)
+	t.Run("the schema has no values that values.yaml does not name", theSchemaHasNoValuesThatValuesYamlDoesNotName)
+}
+
+func theReferenceOfTheValuesIsWhatTheyAre(t *testing.T) {
 	path := filepath.Join(chart, "README.md")
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -87,7 +92,7 @@ func TestTheReferenceOfTheValuesIsWhatTheyAre(t *testing.T) {
 	}
 }
 
-func TestTheSchemaHasNoValuesThatValuesYamlDoesNotName(t *testing.T) {
+func theSchemaHasNoValuesThatValuesYamlDoesNotName(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(chart, "values.schema.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,11 @@ import (
 // What differs on purpose: kustomize makes the namespace and knows no uninstall.
 const asKustomize = "namespace: {create: true}\nstate: {keep: false}\n"
 
-func TestTheChartMakesWhatKustomizeMakes(t *testing.T) {
+func TestSame(t *testing.T) {
+	t.Run("the chart makes what kustomize makes", theChartMakesWhatKustomizeMakes)
+}
+
+func theChartMakesWhatKustomizeMakes(t *testing.T) {
 	for _, tc := range []struct {
 		name, resource string
 		components     []string

@@ -10,7 +10,12 @@ import (
 // namespace elsewhere.
 var theirs = []string{"workload-resizer.elsewhere.svc", "workload-resizer.elsewhere.svc.cluster.local"}
 
-func TestNamesOfCallersAreAddedToThoseThatOthersRelyOn(t *testing.T) {
+func TestTls(t *testing.T) {
+	t.Run("names of callers are added to those that others rely on", namesOfCallersAreAddedToThoseThatOthersRelyOn)
+	t.Run("the server's own names are left to them", theServersOwnNamesAreLeftToThem)
+}
+
+func namesOfCallersAreAddedToThoseThatOthersRelyOn(t *testing.T) {
 	manifest, err := rendered(t, "elsewhere", "tls: {dnsNames: [a.example.com, b.example.com]}")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +37,7 @@ func TestNamesOfCallersAreAddedToThoseThatOthersRelyOn(t *testing.T) {
 	}
 }
 
-func TestTheServersOwnNamesAreLeftToThem(t *testing.T) {
+func theServersOwnNamesAreLeftToThem(t *testing.T) {
 	manifest, err := rendered(t, "elsewhere", "")
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,13 @@ import (
 	"testing"
 )
 
-func TestWrongValuesAreRefused(t *testing.T) {
+func TestValues(t *testing.T) {
+	t.Run("wrong values are refused", wrongValuesAreRefused)
+	t.Run("an older kubernetes is refused", anOlderKubernetesIsRefused)
+	t.Run("the chart passes the linter with all values of CI", theChartPassesTheLinterWithAllValuesOfCI)
+}
+
+func wrongValuesAreRefused(t *testing.T) {
 	for _, tc := range []struct{ name, values, refused string }{
 		{"a value that does not exist", "replica: 3", "additional properties 'replica' not allowed"},
 		{"a value that does not exist, further down", "image: {tags: v1}", "additional properties 'tags' not allowed"},
@@ -40,7 +46,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnOlderKubernetesIsRefused(t *testing.T) {
+func anOlderKubernetesIsRefused(t *testing.T) {
 	for _, tc := range []struct{ name, version, values, refused string }{
 		{"one that cannot resize pods in place", "1.32.9", "", "chart requires kubeVersion: >=1.33.0-0 which is incompatible with Kubernetes v1.32.9"},
 		{"the oldest that can", "1.33.0", "", ""},
@@ -56,7 +62,7 @@ func TestAnOlderKubernetesIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheChartPassesTheLinterWithAllValuesOfCI(t *testing.T) {
+func theChartPassesTheLinterWithAllValuesOfCI(t *testing.T) {
 	must(t, "", "helm", "lint", "--strict", chart)
 	files, err := filepath.Glob(filepath.Join(chart, "ci", "*.yaml"))
 	if err != nil || len(files) == 0 {

@@ -71,7 +71,11 @@ func extracted(t *testing.T, file, architecture string) string {
 	return binary
 }
 
-func TestTheBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory(t *testing.T) {
+func TestBinary(t *testing.T) {
+	t.Run("the binary is static and runs and is the same from another directory", theBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory)
+}
+
+func theBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,11 @@ func lastStage(t *testing.T) map[string][]string {
 	return stage
 }
 
-func TestTheDockerfileMakesTheSameImage(t *testing.T) {
+func TestDockerfile(t *testing.T) {
+	t.Run("the dockerfile makes the same image", theDockerfileMakesTheSameImage)
+}
+
+func theDockerfileMakesTheSameImage(t *testing.T) {
 	b, binaries := example(t)
 	index, err := b.index(binaries)
 	if err != nil {

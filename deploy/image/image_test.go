@@ -117,7 +117,14 @@ func unpacked(t *testing.T, file string) v1.ImageIndex {
 	return index
 }
 
-func TestThereIsAnImageForEachPlatformWithTheBinaryAndNothingElse(t *testing.T) {
+func TestImage(t *testing.T) {
+	t.Run("there is an image for each platform with the binary and nothing else", thereIsAnImageForEachPlatformWithTheBinaryAndNothingElse)
+	t.Run("each platform can be loaded as docker saves images", eachPlatformCanBeLoadedAsDockerSavesImages)
+	t.Run("the same build is the same file", theSameBuildIsTheSameFile)
+	t.Run("names are those that containerd looks for", namesAreThoseThatContainerdLooksFor)
+}
+
+func thereIsAnImageForEachPlatformWithTheBinaryAndNothingElse(t *testing.T) {
 	b, binaries := example(t)
 	file, _ := written(t, b, binaries)
 	index := unpacked(t, file)
@@ -158,7 +165,7 @@ func TestThereIsAnImageForEachPlatformWithTheBinaryAndNothingElse(t *testing.T) 
 }
 
 // What Docker reads where it does not know the layout.
-func TestEachPlatformCanBeLoadedAsDockerSavesImages(t *testing.T) {
+func eachPlatformCanBeLoadedAsDockerSavesImages(t *testing.T) {
 	b, binaries := example(t)
 	file, _ := written(t, b, binaries)
 	for _, architecture := range []string{"amd64", "arm64"} {
@@ -179,7 +186,7 @@ func TestEachPlatformCanBeLoadedAsDockerSavesImages(t *testing.T) {
 	}
 }
 
-func TestTheSameBuildIsTheSameFile(t *testing.T) {
+func theSameBuildIsTheSameFile(t *testing.T) {
 	b, binaries := example(t)
 	one, digest := written(t, b, binaries)
 	other, same := written(t, b, binaries)
@@ -205,7 +212,7 @@ func TestTheSameBuildIsTheSameFile(t *testing.T) {
 	}
 }
 
-func TestNamesAreThoseThatContainerdLooksFor(t *testing.T) {
+func namesAreThoseThatContainerdLooksFor(t *testing.T) {
 	for given, want := range map[string]string{
 		"workload-resizer:latest":                      "docker.io/library/workload-resizer:latest",
 		"workload-resizer":                             "docker.io/library/workload-resizer:latest",

@@ -2,7 +2,11 @@ package document
 
 import "testing"
 
-func TestWhatIsNewsOfTheConfigMap(t *testing.T) {
+func TestKnown(t *testing.T) {
+	t.Run("what is news of the ConfigMap", whatIsNewsOfTheConfigMap)
+}
+
+func whatIsNewsOfTheConfigMap(t *testing.T) {
 	at := func(version string) state { return state{"1", version} }
 	other := state{"2", "50"}
 	type step struct {

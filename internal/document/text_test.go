@@ -11,7 +11,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestProblemsOfALine(t *testing.T) {
+func TestText(t *testing.T) {
+	t.Run("problems of a line", problemsOfALine)
+}
+
+func problemsOfALine(t *testing.T) {
 	const control = "must be one line of text without control characters"
 	for _, tc := range []struct {
 		name, text string

@@ -68,7 +68,12 @@ func (l *last) await(t *testing.T, what string, is func(*corev1.ConfigMap, error
 func isMissing(_ *corev1.ConfigMap, err error) bool   { return errors.Is(err, ErrMissing) }
 func isForbidden(_ *corev1.ConfigMap, err error) bool { return apierrors.IsForbidden(err) }
 
-func TestRightsThatComeAndGo(t *testing.T) {
+func TestConfigmap(t *testing.T) {
+	t.Run("rights that come and go", rightsThatComeAndGo)
+	t.Run("after a refusal the list is reported unless the watch was faster", afterARefusalTheListIsReportedUnlessTheWatchWasFaster)
+}
+
+func rightsThatComeAndGo(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	config := namespace.Config()
 	asUser := rest.CopyConfig(config)
@@ -124,7 +129,7 @@ func TestRightsThatComeAndGo(t *testing.T) {
 	})
 }
 
-func TestAfterARefusalTheListIsReportedUnlessTheWatchWasFaster(t *testing.T) {
+func afterARefusalTheListIsReportedUnlessTheWatchWasFaster(t *testing.T) {
 	at := func(version string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
 	}

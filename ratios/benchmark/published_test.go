@@ -5,7 +5,11 @@ import (
 	"testing"
 )
 
-func TestWhatCanBePublished(t *testing.T) {
+func TestPublished(t *testing.T) {
+	t.Run("what can be published", whatCanBePublished)
+}
+
+func whatCanBePublished(t *testing.T) {
 	for _, tc := range []struct{ name, text, wrong string }{
 		{"nothing", ``, ""},
 		{"no node type", `{}`, ""},

@@ -20,7 +20,12 @@ func faultsOf(t *testing.T, text string) Faults {
 	return faults
 }
 
-func TestWhatABoundMayJustBe(t *testing.T) {
+func TestEdges(t *testing.T) {
+	t.Run("what a bound may just be", whatABoundMayJustBe)
+	t.Run("a key that cannot be read hides no fault", aKeyThatCannotBeReadHidesNoFault)
+}
+
+func whatABoundMayJustBe(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       bool
@@ -41,7 +46,7 @@ func TestWhatABoundMayJustBe(t *testing.T) {
 	}
 }
 
-func TestAKeyThatCannotBeReadHidesNoFault(t *testing.T) {
+func aKeyThatCannotBeReadHidesNoFault(t *testing.T) {
 	for name, text := range map[string]string{
 		"a list":    published + "\n? [a]\n: 1\nextra: 1\n",
 		"set twice": published + "\nbaselineNodeType: n4\nextra: 1\n",

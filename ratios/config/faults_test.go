@@ -12,7 +12,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-func TestEveryFaultOfARuleIsToldWithItsPathFirst(t *testing.T) {
+func TestFaults(t *testing.T) {
+	t.Run("every fault of a rule is told with its path first", everyFaultOfARuleIsToldWithItsPathFirst)
+	t.Run("aliases of aliases end soon", aliasesOfAliasesEndSoon)
+}
+
+func everyFaultOfARuleIsToldWithItsPathFirst(t *testing.T) {
 	const notLabelValue = "no pod can have it: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', " +
 		"and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 	const notLabelKey = "no pod can have it: name part must consist of alphanumeric characters, '-', '_' or '.', " +
@@ -78,7 +83,7 @@ func TestEveryFaultOfARuleIsToldWithItsPathFirst(t *testing.T) {
 	}
 }
 
-func TestAliasesOfAliasesEndSoon(t *testing.T) {
+func aliasesOfAliasesEndSoon(t *testing.T) {
 	// A thousand labels with a thousand values with a thousand node types.
 	keys := func(of string) string {
 		var b strings.Builder

@@ -24,7 +24,16 @@ bounds:
   memory: { min: "64Mi", max: "32Gi" }
 `
 
-func TestParseReadsThePublishedFormat(t *testing.T) {
+func TestParse(t *testing.T) {
+	t.Run("parse reads the published format", parseReadsThePublishedFormat)
+	t.Run("parse reads numbers and quantities as people write them", parseReadsNumbersAndQuantitiesAsPeopleWriteThem)
+	t.Run("bounds may be as wide as machines go and open", boundsMayBeAsWideAsMachinesGoAndOpen)
+	t.Run("nothing may follow the document", nothingMayFollowTheDocument)
+	t.Run("parse names every fault with its path", parseNamesEveryFaultWithItsPath)
+	t.Run("parse refuses performance that is no finite number above zero", parseRefusesPerformanceThatIsNoFiniteNumberAboveZero)
+}
+
+func parseReadsThePublishedFormat(t *testing.T) {
 	from := ratios.Provenance{Source: "configmap", UpdateTime: time.Unix(1, 0), Author: "kubectl"}
 	got, err := Parse([]byte(published), from)
 	if err != nil {
@@ -44,7 +53,7 @@ func TestParseReadsThePublishedFormat(t *testing.T) {
 	}
 }
 
-func TestParseReadsNumbersAndQuantitiesAsPeopleWriteThem(t *testing.T) {
+func parseReadsNumbersAndQuantitiesAsPeopleWriteThem(t *testing.T) {
 	got, err := Parse([]byte(`{baselineNodeType: "2", nodeTypes: {"2": &r {cpuPerf: 20482, memPerf: 1e0}, m7i.large: *r, e2@Intel-6-79: *r}, bounds: {cpu: {max: 16}, memory: }}`), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +65,7 @@ func TestParseReadsNumbersAndQuantitiesAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-func TestBoundsMayBeAsWideAsMachinesGoAndOpen(t *testing.T) {
+func boundsMayBeAsWideAsMachinesGoAndOpen(t *testing.T) {
 	got, err := Parse([]byte(`{baselineNodeType: a, nodeTypes: {a: {cpuPerf: 1, memPerf: 1}}, bounds: {cpu: {min: 0, max: 10k}, memory: {min: "0", max: 1Pi}}}`), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +75,7 @@ func TestBoundsMayBeAsWideAsMachinesGoAndOpen(t *testing.T) {
 	}
 }
 
-func TestNothingMayFollowTheDocument(t *testing.T) {
+func nothingMayFollowTheDocument(t *testing.T) {
 	for _, end := range []string{"---", "---\n", "...\n---\n# no more\n---\n", "..."} {
 		if _, err := Parse([]byte("---\n"+published+end), ratios.Provenance{}); err != nil {
 			t.Errorf("%q at the end: %v", end, err)
@@ -74,7 +83,7 @@ func TestNothingMayFollowTheDocument(t *testing.T) {
 	}
 }
 
-func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
+func parseNamesEveryFaultWithItsPath(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       []string
@@ -130,7 +139,7 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 	}
 }
 
-func TestParseRefusesPerformanceThatIsNoFiniteNumberAboveZero(t *testing.T) {
+func parseRefusesPerformanceThatIsNoFiniteNumberAboveZero(t *testing.T) {
 	for _, bad := range []string{"0", "-1", "0.0", ".nan", ".inf", "-.inf", "1e999", `"1.0"`, "yes", "~", "[1]", "{}"} {
 		_, err := Parse([]byte("baselineNodeType: a\nnodeTypes: {a: {cpuPerf: "+bad+", memPerf: 1}}"), ratios.Provenance{})
 		if err == nil || !strings.Contains(err.Error(), "nodeTypes.a.cpuPerf") {

@@ -27,7 +27,12 @@ func examples(t *testing.T) []string {
 	return all
 }
 
-func TestTheExamplesOfTheReferenceAreValid(t *testing.T) {
+func TestReference(t *testing.T) {
+	t.Run("the examples of the reference are valid", theExamplesOfTheReferenceAreValid)
+	t.Run("the reference says what its rules come to", theReferenceSaysWhatItsRulesComeTo)
+}
+
+func theExamplesOfTheReferenceAreValid(t *testing.T) {
 	all := examples(t)
 	if len(all) != 2 {
 		t.Fatalf("%d examples, want 2", len(all))
@@ -39,7 +44,7 @@ func TestTheExamplesOfTheReferenceAreValid(t *testing.T) {
 	}
 }
 
-func TestTheReferenceSaysWhatItsRulesComeTo(t *testing.T) {
+func theReferenceSaysWhatItsRulesComeTo(t *testing.T) {
 	all := examples(t)
 	layer, err := Parse([]byte(all[len(all)-1]), ratios.Provenance{})
 	if err != nil {

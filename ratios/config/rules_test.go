@@ -31,7 +31,13 @@ overrides:
   - { name: "2", match: { podLabel: { env: test } }, baselineNodeType: n2d }
 `
 
-func TestParseReadsRulesInTheOrderOfPrecedenceThenOfTheDocument(t *testing.T) {
+func TestRules(t *testing.T) {
+	t.Run("parse reads rules in the order of precedence then of the document", parseReadsRulesInTheOrderOfPrecedenceThenOfTheDocument)
+	t.Run("an empty value is a criterion", anEmptyValueIsACriterion)
+	t.Run("each kind of rule comes before the next", eachKindOfRuleComesBeforeTheNext)
+}
+
+func parseReadsRulesInTheOrderOfPrecedenceThenOfTheDocument(t *testing.T) {
 	from := ratios.Provenance{Source: "configmap"}
 	layer, err := Parse([]byte(ruled), from)
 	if err != nil {
@@ -62,7 +68,7 @@ func TestParseReadsRulesInTheOrderOfPrecedenceThenOfTheDocument(t *testing.T) {
 	}
 }
 
-func TestAnEmptyValueIsACriterion(t *testing.T) {
+func anEmptyValueIsACriterion(t *testing.T) {
 	layer, err := Parse([]byte(published+`
 overrides: [{name: a, match: {podLabel: {spot: ""}, podAnnotation: {b: ""}}, baselineNodeType: n4}]
 podLabels: {spot: {"": {baselineNodeType: c3}}}
@@ -90,7 +96,7 @@ podLabels: {spot: {"": {baselineNodeType: c3}}}
 	}
 }
 
-func TestEachKindOfRuleComesBeforeTheNext(t *testing.T) {
+func eachKindOfRuleComesBeforeTheNext(t *testing.T) {
 	layer, err := Parse([]byte(ruled), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,15 @@ func do(t *testing.T, err error) {
 	}
 }
 
-func TestProviderKeepsTheContract(t *testing.T) {
+func TestProvider(t *testing.T) {
+	t.Run("provider keeps the contract", providerKeepsTheContract)
+	t.Run("every way to replace a file is seen", everyWayToReplaceAFileIsSeen)
+	t.Run("what is wrong with a file is said", whatIsWrongWithAFileIsSaid)
+	t.Run("a ratio of a file tells when it was written", aRatioOfAFileTellsWhenItWasWritten)
+	t.Run("a text is reported once", aTextIsReportedOnce)
+}
+
+func providerKeepsTheContract(t *testing.T) {
 	ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
 		path := filepath.Join(t.TempDir(), config.FileName)
 		return ratiotest.Source{
@@ -58,7 +66,7 @@ func perf(n4 int) string {
 	return fmt.Sprintf("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}, n4: {cpuPerf: %d, memPerf: 1}}\n", n4)
 }
 
-func TestEveryWayToReplaceAFileIsSeen(t *testing.T) {
+func everyWayToReplaceAFileIsSeen(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		replace func(t *testing.T, path string)
@@ -117,7 +125,7 @@ func TestEveryWayToReplaceAFileIsSeen(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAFileIsSaid(t *testing.T) {
+func whatIsWrongWithAFileIsSaid(t *testing.T) {
 	folder := t.TempDir()
 	large := filepath.Join(folder, "large")
 	write(t, large, strings.Repeat("#", mostBytes+1))
@@ -136,7 +144,7 @@ func TestWhatIsWrongWithAFileIsSaid(t *testing.T) {
 	}
 }
 
-func TestARatioOfAFileTellsWhenItWasWritten(t *testing.T) {
+func aRatioOfAFileTellsWhenItWasWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), config.FileName)
 	write(t, path, perf(2))
 	at := time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
@@ -147,7 +155,7 @@ func TestARatioOfAFileTellsWhenItWasWritten(t *testing.T) {
 	}
 }
 
-func TestATextIsReportedOnce(t *testing.T) {
+func aTextIsReportedOnce(t *testing.T) {
 	for _, tc := range []struct {
 		text string
 		good bool

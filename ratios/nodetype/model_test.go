@@ -5,7 +5,12 @@ import (
 	"testing"
 )
 
-func TestATypeWithItsModelIsANameThatFits(t *testing.T) {
+func TestModelRules(t *testing.T) {
+	t.Run("a type with its model is a name that fits", aTypeWithItsModelIsANameThatFits)
+	t.Run("the name of a node type is a label value or two", theNameOfANodeTypeIsALabelValueOrTwo)
+}
+
+func aTypeWithItsModelIsANameThatFits(t *testing.T) {
 	long := strings.Repeat("a", 60)
 	for _, tc := range []struct{ name, nodeType, model, want string }{
 		{"joined", "e2", "Intel-6-79", "e2@Intel-6-79"},
@@ -30,7 +35,7 @@ func TestATypeWithItsModelIsANameThatFits(t *testing.T) {
 	}
 }
 
-func TestTheNameOfANodeTypeIsALabelValueOrTwo(t *testing.T) {
+func theNameOfANodeTypeIsALabelValueOrTwo(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		ok   bool

@@ -98,7 +98,12 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestFamilyOfMachineFamilyWithDashes(t *testing.T) {
+func TestNodetype(t *testing.T) {
+	t.Run("family of machine family with dashes", familyOfMachineFamilyWithDashes)
+	t.Run("every label that can change the type is listed once", everyLabelThatCanChangeTheTypeIsListedOnce)
+}
+
+func familyOfMachineFamilyWithDashes(t *testing.T) {
 	// AWS names may have a dash before the dot; Google's never have a dot.
 	for in, want := range map[string]string{
 		"m7i-flex.large": "m7i-flex", "u-6tb1.metal": "u-6tb1", "c3-standard-4-lssd": "c3",
@@ -110,7 +115,7 @@ func TestFamilyOfMachineFamilyWithDashes(t *testing.T) {
 	}
 }
 
-func TestEveryLabelThatCanChangeTheTypeIsListedOnce(t *testing.T) {
+func everyLabelThatCanChangeTheTypeIsListedOnce(t *testing.T) {
 	models := []string{LabelOwnCPUModel, LabelCPUVendor, LabelCPUFamily, LabelCPUModel}
 	for _, tc := range []struct {
 		label         string

@@ -27,7 +27,14 @@ func busy(changes, overrides int) content {
 	return c
 }
 
-func TestWhatIsWrittenIsReadAsTheSame(t *testing.T) {
+func TestFormat(t *testing.T) {
+	t.Run("what is written is read as the same", whatIsWrittenIsReadAsTheSame)
+	t.Run("the history is bounded", theHistoryIsBounded)
+	t.Run("what is wrong with an override is said with its path", whatIsWrongWithAnOverrideIsSaidWithItsPath)
+	t.Run("an etag is that of one state", anEtagIsThatOfOneState)
+}
+
+func whatIsWrittenIsReadAsTheSame(t *testing.T) {
 	to := int64(0)
 	c := content{
 		overrides: map[string]ratios.Ratio{
@@ -50,7 +57,7 @@ func TestWhatIsWrittenIsReadAsTheSame(t *testing.T) {
 	}
 }
 
-func TestTheHistoryIsBounded(t *testing.T) {
+func theHistoryIsBounded(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		changes []Change
@@ -85,7 +92,7 @@ func TestTheHistoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAnOverrideIsSaidWithItsPath(t *testing.T) {
+func whatIsWrongWithAnOverrideIsSaidWithItsPath(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		data map[string]string
@@ -120,7 +127,7 @@ func TestWhatIsWrongWithAnOverrideIsSaidWithItsPath(t *testing.T) {
 	}
 }
 
-func TestAnEtagIsThatOfOneState(t *testing.T) {
+func anEtagIsThatOfOneState(t *testing.T) {
 	r := ratios.Ratio{CPUPerf: 1, MemoryPerf: 2, ExpireTime: began, Provenance: ratios.Provenance{Source: Source, UpdateTime: began, Author: "a", Reason: "b"}}
 	seen := map[string]string{}
 	for name, change := range map[string]func(*ratios.Ratio){

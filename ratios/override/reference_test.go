@@ -7,7 +7,11 @@ import (
 	"testing"
 )
 
-func TestTheExamplesOfTheReferenceAreValid(t *testing.T) {
+func TestReference(t *testing.T) {
+	t.Run("the examples of the reference are valid", theExamplesOfTheReferenceAreValid)
+}
+
+func theExamplesOfTheReferenceAreValid(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,11 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func TestTheFieldManagerIsThatOfTheContract(t *testing.T) {
+func TestSuite(t *testing.T) {
+	t.Run("the field manager is that of the contract", theFieldManagerIsThatOfTheContract)
+}
+
+func theFieldManagerIsThatOfTheContract(t *testing.T) {
 	if fieldManager != contract.FieldManager {
 		t.Errorf("field manager %q, want %q", fieldManager, contract.FieldManager)
 	}

@@ -8,7 +8,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-func TestMemoryKeepsTheContract(t *testing.T) {
+func TestMemory(t *testing.T) {
+	t.Run("memory keeps the contract", memoryKeepsTheContract)
+	t.Run("a relative memory keeps the contract", aRelativeMemoryKeepsTheContract)
+}
+
+func memoryKeepsTheContract(t *testing.T) {
 	Run(t, func(*testing.T) Source {
 		m := NewMemory("memory", ratios.Update{Err: errors.New("not there")})
 		return Source{
@@ -28,7 +33,7 @@ func TestMemoryKeepsTheContract(t *testing.T) {
 	})
 }
 
-func TestARelativeMemoryKeepsTheContract(t *testing.T) {
+func aRelativeMemoryKeepsTheContract(t *testing.T) {
 	Run(t, func(*testing.T) Source {
 		m := NewMemory("memory", ratios.Update{Layer: &ratios.Layer{RelativeTo: "n2d"}})
 		return Source{

@@ -33,7 +33,13 @@ func read(text string) (all []string, faults Faults) {
 	return all, r.Faults
 }
 
-func TestADocumentIsReadInItsOrder(t *testing.T) {
+func TestReader(t *testing.T) {
+	t.Run("a document is read in its order", aDocumentIsReadInItsOrder)
+	t.Run("faults have their paths and lines", faultsHaveTheirPathsAndLines)
+	t.Run("what aliases come to is bounded", whatAliasesComeToIsBounded)
+}
+
+func aDocumentIsReadInItsOrder(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       []string
@@ -59,7 +65,7 @@ func TestADocumentIsReadInItsOrder(t *testing.T) {
 	}
 }
 
-func TestFaultsHaveTheirPathsAndLines(t *testing.T) {
+func faultsHaveTheirPathsAndLines(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       Faults
@@ -79,7 +85,7 @@ func TestFaultsHaveTheirPathsAndLines(t *testing.T) {
 	}
 }
 
-func TestWhatAliasesComeToIsBounded(t *testing.T) {
+func whatAliasesComeToIsBounded(t *testing.T) {
 	for _, text := range []string{
 		"a: &a [*a, *a]", "a: &a {b: *a, c: *a}", "a: &a {<<: *a}", "a: &a {<<: [*a, *a]}",
 		"- &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + strings.Join(levels(), "\n"),

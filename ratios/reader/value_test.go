@@ -16,7 +16,15 @@ func valueOf(t *testing.T, text string) (value Value) {
 	return value
 }
 
-func TestWhatAValueIs(t *testing.T) {
+func TestValue(t *testing.T) {
+	t.Run("what a value is", whatAValueIs)
+	t.Run("nothing written out is a document", nothingWrittenOutIsADocument)
+	t.Run("a key that could be taken for two is in quotes", aKeyThatCouldBeTakenForTwoIsInQuotes)
+	t.Run("whether all is well is told of what was visited", whetherAllIsWellIsToldOfWhatWasVisited)
+	t.Run("of too many entries the first are read", ofTooManyEntriesTheFirstAreRead)
+}
+
+func whatAValueIs(t *testing.T) {
 	none := math.NaN() // No number.
 	for _, tc := range []struct {
 		name, text string
@@ -53,7 +61,7 @@ func TestWhatAValueIs(t *testing.T) {
 	}
 }
 
-func TestNothingWrittenOutIsADocument(t *testing.T) {
+func nothingWrittenOutIsADocument(t *testing.T) {
 	if all, faults := read("---\n---\na: 1\n---\n"); len(faults) > 0 || len(all) != 1 || all[0] != `a "1"` {
 		t.Errorf("of one among empty ones: %q, %q", all, faults)
 	}
@@ -62,7 +70,7 @@ func TestNothingWrittenOutIsADocument(t *testing.T) {
 	}
 }
 
-func TestAKeyThatCouldBeTakenForTwoIsInQuotes(t *testing.T) {
+func aKeyThatCouldBeTakenForTwoIsInQuotes(t *testing.T) {
 	for key, want := range map[string]string{
 		"": `at[""]`, "azAZ09": "at.azAZ09", "a-b_c/d": "at.a-b_c/d",
 		"a.b": `at["a.b"]`, "a:b": `at["a:b"]`, "@a": `at["@a"]`, "[a": `at["[a"]`, "`": "at[\"`\"]", "{": `at["{"]`, "a b": `at["a b"]`,
@@ -76,7 +84,7 @@ func TestAKeyThatCouldBeTakenForTwoIsInQuotes(t *testing.T) {
 	}
 }
 
-func TestWhetherAllIsWellIsToldOfWhatWasVisited(t *testing.T) {
+func whetherAllIsWellIsToldOfWhatWasVisited(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       bool
@@ -107,7 +115,7 @@ func TestWhetherAllIsWellIsToldOfWhatWasVisited(t *testing.T) {
 	}
 }
 
-func TestOfTooManyEntriesTheFirstAreRead(t *testing.T) {
+func ofTooManyEntriesTheFirstAreRead(t *testing.T) {
 	for entries, want := range map[int]bool{mostEntries - 1: false, mostEntries: true} {
 		var r Reader
 		content, _ := r.Read([]byte("[" + strings.Repeat("1,", entries) + "]"))

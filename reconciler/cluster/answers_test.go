@@ -24,7 +24,15 @@ func saying(text string) *corev1.Pod {
 	return podtest.Pod(podtest.Guaranteed, podtest.AsResized, podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Infeasible)), podtest.Annotated("infeasible", text))
 }
 
-func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
+func TestAnswers(t *testing.T) {
+	t.Run("what a node refuses whatever the amounts is believed for a day", whatANodeRefusesWhateverTheAmountsIsBelievedForADay)
+	t.Run("only what we wrote on a pod that we resized counts for its node", onlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode)
+	t.Run("an answer of the future does not count", anAnswerOfTheFutureDoesNotCount)
+	t.Run("answers of nodes that are gone are forgotten", answersOfNodesThatAreGoneAreForgotten)
+	t.Run("an answer of a new machine is heard", anAnswerOfANewMachineIsHeard)
+}
+
+func whatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 	said := pod.Answer{At: podtest.Start, Machine: "v1.36.3/boot-1", Message: podtest.StaticCPU}
 	for _, tc := range []struct {
 		name  string
@@ -58,7 +66,7 @@ func TestWhatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
+func onlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
 	text := pod.Answer{At: podtest.Start, Machine: plan.MachineOf(podtest.Node("n4")), Message: podtest.StaticCPU}.String()
 	by := func(entries ...metav1.ManagedFieldsEntry) *corev1.Pod {
 		return podtest.Pod(podtest.Guaranteed, podtest.ManagedBy(entries...), podtest.Annotated("infeasible", text))
@@ -101,7 +109,7 @@ func TestOnlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfTheFutureDoesNotCount(t *testing.T) {
+func anAnswerOfTheFutureDoesNotCount(t *testing.T) {
 	a := newAnswers()
 	n := podtest.Node("n4")
 	p := saying(pod.Answer{At: podtest.At(0).AddDate(100, 0, 0), Machine: plan.MachineOf(n), Message: podtest.StaticCPU}.String())
@@ -111,7 +119,7 @@ func TestAnAnswerOfTheFutureDoesNotCount(t *testing.T) {
 	}
 }
 
-func TestAnswersOfNodesThatAreGoneAreForgotten(t *testing.T) {
+func answersOfNodesThatAreGoneAreForgotten(t *testing.T) {
 	r := known(t)
 	n := podtest.Node("n4")
 	p := saying(pod.Answer{At: podtest.At(0), Machine: plan.MachineOf(n), Message: podtest.StaticCPU}.String())
@@ -123,7 +131,7 @@ func TestAnswersOfNodesThatAreGoneAreForgotten(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfANewMachineIsHeard(t *testing.T) {
+func anAnswerOfANewMachineIsHeard(t *testing.T) {
 	a := newAnswers()
 	n := podtest.Node("n4")
 	n.Status.NodeInfo.BootID = "new"

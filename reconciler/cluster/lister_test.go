@@ -12,7 +12,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestPodsComeInOrderAfterTheNamedOne(t *testing.T) {
+func TestLister(t *testing.T) {
+	t.Run("pods come in order after the named one", podsComeInOrderAfterTheNamedOne)
+	t.Run("pods are found by their controller", podsAreFoundByTheirController)
+}
+
+func podsComeInOrderAfterTheNamedOne(t *testing.T) {
 	r := known(t,
 		podtest.Pod(podtest.Guaranteed, named("shop", "web-1-y")), podtest.Pod(podtest.Guaranteed, named("shop", "web-1-x")), podtest.Pod(podtest.Guaranteed, named("shop", "db")),
 		podtest.Pod(podtest.Guaranteed, named("bank", "db")), podtest.Pod(podtest.Guaranteed, named("bank", "pending")))
@@ -43,7 +48,7 @@ func TestPodsComeInOrderAfterTheNamedOne(t *testing.T) {
 	}
 }
 
-func TestPodsAreFoundByTheirController(t *testing.T) {
+func podsAreFoundByTheirController(t *testing.T) {
 	owner := func(uid types.UID, controller bool) metav1.OwnerReference {
 		return metav1.OwnerReference{Kind: "ReplicaSet", Name: "web", UID: uid, Controller: &controller}
 	}

@@ -7,7 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-func TestAnnotationKeysOfThePublishedController(t *testing.T) {
+func TestContract(t *testing.T) {
+	t.Run("annotation keys of the published controller", annotationKeysOfThePublishedController)
+	t.Run("annotation keys are valid and distinct for every container name", annotationKeysAreValidAndDistinctForEveryContainerName)
+	t.Run("reasons are documented once", reasonsAreDocumentedOnce)
+}
+
+func annotationKeysOfThePublishedController(t *testing.T) {
 	for got, want := range map[string]string{
 		CPURequest.Key("app"):    "workload-resizer.io/original-cpu.app",
 		MemoryRequest.Key("app"): "workload-resizer.io/original-memory.app",
@@ -21,7 +27,7 @@ func TestAnnotationKeysOfThePublishedController(t *testing.T) {
 	}
 }
 
-func TestAnnotationKeysAreValidAndDistinctForEveryContainerName(t *testing.T) {
+func annotationKeysAreValidAndDistinctForEveryContainerName(t *testing.T) {
 	long := strings.Repeat("a", 62)
 	names := []string{"a", "app", long + "b", long + "c", strings.Repeat("x-", 31) + "x"}
 	for n := 40; n <= 63; n++ {
@@ -53,7 +59,7 @@ func TestAnnotationKeysAreValidAndDistinctForEveryContainerName(t *testing.T) {
 	}
 }
 
-func TestReasonsAreDocumentedOnce(t *testing.T) {
+func reasonsAreDocumentedOnce(t *testing.T) {
 	seen := map[Reason]bool{}
 	for _, info := range Reasons() {
 		if seen[info.Reason] {

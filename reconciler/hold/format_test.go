@@ -36,7 +36,14 @@ const written = preamble + `holds:
     name: stock
 `
 
-func TestHoldsAreReadAsTheyWereWritten(t *testing.T) {
+func TestFormat(t *testing.T) {
+	t.Run("holds are read as they were written", holdsAreReadAsTheyWereWritten)
+	t.Run("what people write is accepted", whatPeopleWriteIsAccepted)
+	t.Run("the example of the reference is accepted", theExampleOfTheReferenceIsAccepted)
+	t.Run("what is wrong is named with its path", whatIsWrongIsNamedWithItsPath)
+}
+
+func holdsAreReadAsTheyWereWritten(t *testing.T) {
 	holds := []Hold{
 		{Kind: Pause, Scope: cluster, Reason: "black friday: no", Author: "ann", Since: began, Expires: ends},
 		{Kind: Restore, Scope: web, Since: began},
@@ -58,7 +65,7 @@ func TestHoldsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleWriteIsAccepted(t *testing.T) {
+func whatPeopleWriteIsAccepted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
 		want []Hold
@@ -93,7 +100,7 @@ func TestWhatPeopleWriteIsAccepted(t *testing.T) {
 	}
 }
 
-func TestTheExampleOfTheReferenceIsAccepted(t *testing.T) {
+func theExampleOfTheReferenceIsAccepted(t *testing.T) {
 	reference, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +113,7 @@ func TestTheExampleOfTheReferenceIsAccepted(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsNamedWithItsPath(t *testing.T) {
+func whatIsWrongIsNamedWithItsPath(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       []string

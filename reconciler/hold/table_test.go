@@ -21,7 +21,14 @@ var (
 	webs1      = Scope{Namespace: "shop", Workload: replicaSet}
 )
 
-func TestTheHoldOfAPod(t *testing.T) {
+func TestTable(t *testing.T) {
+	t.Run("the hold of a pod", theHoldOfAPod)
+	t.Run("asking for a hold allocates nothing", askingForAHoldAllocatesNothing)
+	t.Run("holds are ordered by scope", holdsAreOrderedByScope)
+	t.Run("a restore over a scope", aRestoreOverAScope)
+}
+
+func theHoldOfAPod(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		holds []Hold
@@ -59,7 +66,7 @@ func TestTheHoldOfAPod(t *testing.T) {
 	}
 }
 
-func TestAskingForAHoldAllocatesNothing(t *testing.T) {
+func askingForAHoldAllocatesNothing(t *testing.T) {
 	table := NewTable([]Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: webs}, {Kind: Pause, Scope: bank}})
 	if n := testing.AllocsPerRun(100, func() {
 		table.Of("shop", "web", "1", replicaSet, deployment)
@@ -69,7 +76,7 @@ func TestAskingForAHoldAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestHoldsAreOrderedByScope(t *testing.T) {
+func holdsAreOrderedByScope(t *testing.T) {
 	var got []Scope
 	for _, h := range NewTable([]Hold{{Scope: web}, {Scope: webs1}, {Scope: shop}, {Scope: webBefore}, {Scope: webs}, {Scope: cluster}, {Scope: bank}}).All() {
 		got = append(got, h.Scope)
@@ -79,7 +86,7 @@ func TestHoldsAreOrderedByScope(t *testing.T) {
 	}
 }
 
-func TestARestoreOverAScope(t *testing.T) {
+func aRestoreOverAScope(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		holds     []Hold

@@ -7,7 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestFaultsOfAHold(t *testing.T) {
+func TestValidate(t *testing.T) {
+	t.Run("faults of a hold", faultsOfAHold)
+}
+
+func faultsOfAHold(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		hold  Hold

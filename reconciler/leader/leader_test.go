@@ -239,7 +239,13 @@ func TestElection(t *testing.T) {
 	})
 }
 
-func TestAProcessThatWasStoppedDoesNotLeadWhenItGoesOn(t *testing.T) {
+func TestLeader(t *testing.T) {
+	t.Run("a process that was stopped does not lead when it goes on", aProcessThatWasStoppedDoesNotLeadWhenItGoesOn)
+	t.Run("a leader goes by the clock that nobody sets", aLeaderGoesByTheClockThatNobodySets)
+	t.Run("a leader that says nothing for long is not known", aLeaderThatSaysNothingForLongIsNotKnown)
+}
+
+func aProcessThatWasStoppedDoesNotLeadWhenItGoesOn(t *testing.T) {
 	changes := 0
 	l := &lock{lease: time.Minute, changed: func() { changes++ }}
 	record := recordOf("a", time.Now())
@@ -264,7 +270,7 @@ func TestAProcessThatWasStoppedDoesNotLeadWhenItGoesOn(t *testing.T) {
 	}
 }
 
-func TestALeaderGoesByTheClockThatNobodySets(t *testing.T) {
+func aLeaderGoesByTheClockThatNobodySets(t *testing.T) {
 	l := &lock{lease: time.Minute, changed: func() {}}
 	record := recordOf("a", time.Now())
 	l.hold(&record)
@@ -276,7 +282,7 @@ func TestALeaderGoesByTheClockThatNobodySets(t *testing.T) {
 	}
 }
 
-func TestALeaderThatSaysNothingForLongIsNotKnown(t *testing.T) {
+func aLeaderThatSaysNothingForLongIsNotKnown(t *testing.T) {
 	l := &lock{lease: time.Minute, changed: func() {}}
 	record := recordOf("b", time.Now())
 	l.see(&record)

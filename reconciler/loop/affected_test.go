@@ -13,8 +13,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
+func TestAffected(t *testing.T) {
+	t.Run("a change of rules queues the pods that it concerns", aChangeOfRulesQueuesThePodsThatItConcerns)
+}
+
 // Pods are queued for which a change says something else, and no others.
-func TestAChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
+func aChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
 	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"env": "test"} }
 	one := podtest.Amounts{"1", "", "1Gi", ""}
 	layer := func(n4 float64, rules ...ratios.Rule) *ratios.Table {

@@ -20,7 +20,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-func TestWhatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
+func TestDifference(t *testing.T) {
+	t.Run("what pods request less or more than their authors asked for", whatPodsRequestLessOrMoreThanTheirAuthorsAskedFor)
+	t.Run("a pod that is left alone counts as it was sized", aPodThatIsLeftAloneCountsAsItWasSized)
+	t.Run("the total follows pods as they change and go", theTotalFollowsPodsAsTheyChangeAndGo)
+	t.Run("a pod that was resized in part is listed", aPodThatWasResizedInPartIsListed)
+}
+
+func whatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
 	container := func(originalCPU, cpu, originalMemory, memory int64) plan.ContainerPlan {
 		var c plan.ContainerPlan
 		c.Original = sizing.Container{CPU: sizing.Amount{Request: originalCPU}, Memory: sizing.Amount{Request: originalMemory}}
@@ -54,7 +61,7 @@ func TestWhatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsLeftAloneCountsAsItWasSized(t *testing.T) {
+func aPodThatIsLeftAloneCountsAsItWasSized(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "", "1Gi", ""}, podtest.AsResized, podtest.Annotated(
 		"applied-instance-type", "n4", "original-cpu.app", "1", "original-memory.app", "1Gi"))
 	if got, want := differenceOf(pod.From(p), &plan.Plan{Decision: plan.Skip}), (difference{freed: requests{CPU: 200}}); got != want {
@@ -62,7 +69,7 @@ func TestAPodThatIsLeftAloneCountsAsItWasSized(t *testing.T) {
 	}
 }
 
-func TestTheTotalFollowsPodsAsTheyChangeAndGo(t *testing.T) {
+func theTotalFollowsPodsAsTheyChangeAndGo(t *testing.T) {
 	l := newLedger(testMetrics())
 	note := func(name string, uid types.UID, cpu int64) {
 		p := &plan.Plan{Pod: types.NamespacedName{Name: name}, UID: uid, Decision: plan.Align, Reasons: []plan.Reason{{}}}
@@ -87,7 +94,7 @@ func TestTheTotalFollowsPodsAsTheyChangeAndGo(t *testing.T) {
 	total("a pod is gone", 10)
 }
 
-func TestAPodThatWasResizedInPartIsListed(t *testing.T) {
+func aPodThatWasResizedInPartIsListed(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"500m", "", "1Gi", ""}, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi"),
 		podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest), podtest.Managed(contract.FieldManager, "", 10, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")))
 	n := podtest.Node("n4")

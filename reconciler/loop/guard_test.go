@@ -10,7 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestAPodThatCannotBeWorkedOnKeepsNoOtherWaiting(t *testing.T) {
+func TestGuard(t *testing.T) {
+	t.Run("a pod that cannot be worked on keeps no other waiting", aPodThatCannotBeWorkedOnKeepsNoOtherWaiting)
+}
+
+func aPodThatCannotBeWorkedOnKeepsNoOtherWaiting(t *testing.T) {
 	r, _ := idle(t, "https://127.0.0.1:1")
 	bad := types.NamespacedName{Namespace: "shop", Name: "bad"}
 	r.guard(t.Context(), bad, func(context.Context, types.NamespacedName) { panic("odd") })

@@ -30,7 +30,17 @@ func planFor(t testing.TB, app podtest.Amounts) *plan.Plan {
 	return planner.Plan(alone(t, podtest.Pod(app), podtest.Node("n4")))
 }
 
-func TestPausesGrowWhileTheSamePlanFails(t *testing.T) {
+func TestLedger(t *testing.T) {
+	t.Run("pauses grow while the same plan fails", pausesGrowWhileTheSamePlanFails)
+	t.Run("a plan that is undone again and again is carried out ever more seldom", aPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom)
+	t.Run("the cache is stale until it shows our write", theCacheIsStaleUntilItShowsOurWrite)
+	t.Run("news is what was not said last", newsIsWhatWasNotSaidLast)
+	t.Run("pods are counted by what is decided of them", podsAreCountedByWhatIsDecidedOfThem)
+	t.Run("a pod that waits for its first sizes is counted though the leader changes", aPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges)
+	t.Run("a restore that waits for room is queued by room", aRestoreThatWaitsForRoomIsQueuedByRoom)
+}
+
+func pausesGrowWhileTheSamePlanFails(t *testing.T) {
 	l := newLedger(testMetrics())
 	p, other := planFor(t, podtest.Amounts{"1", "", "", ""}), planFor(t, podtest.Amounts{"2", "", "", ""})
 	now, last := podtest.Start, time.Duration(0)
@@ -57,7 +67,7 @@ func TestPausesGrowWhileTheSamePlanFails(t *testing.T) {
 	}
 }
 
-func TestAPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom(t *testing.T) {
+func aPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom(t *testing.T) {
 	l := newLedger(testMetrics())
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	l.succeeded(p, "1", podtest.Start)
@@ -75,7 +85,7 @@ func TestAPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom(t *testing.T) 
 	}
 }
 
-func TestTheCacheIsStaleUntilItShowsOurWrite(t *testing.T) {
+func theCacheIsStaleUntilItShowsOurWrite(t *testing.T) {
 	l := newLedger(testMetrics())
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	stale := func(uid types.UID, version string, after time.Duration) bool {
@@ -98,7 +108,7 @@ func TestTheCacheIsStaleUntilItShowsOurWrite(t *testing.T) {
 	}
 }
 
-func TestNewsIsWhatWasNotSaidLast(t *testing.T) {
+func newsIsWhatWasNotSaidLast(t *testing.T) {
 	l := newLedger(testMetrics())
 	name := types.NamespacedName{Namespace: "a", Name: "b"}
 	one, two := plan.Reason{Code: contract.UnknownNodeType, Message: "x"}, plan.Reason{Code: contract.UnknownNodeType, Message: "y"}
@@ -113,7 +123,7 @@ func TestNewsIsWhatWasNotSaidLast(t *testing.T) {
 	}
 }
 
-func TestPodsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
+func podsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
 	m := testMetrics()
 	l := newLedger(m)
 	count := func(decision plan.Decision, reason contract.Reason) float64 {
@@ -137,7 +147,7 @@ func TestPodsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
 }
 
 // A process that becomes the leader may be at a pod already.
-func TestAPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges(t *testing.T) {
+func aPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges(t *testing.T) {
 	m := testMetrics()
 	l := newLedger(m)
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
@@ -150,7 +160,7 @@ func TestAPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges(t *testing
 	}
 }
 
-func TestARestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
+func aRestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
 	second := func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: podtest.Amounts{"900m", "", "", ""}.Requirements()})
 	}

@@ -17,6 +17,17 @@ func refusedPods(n int) func(*pacedWorld) {
 	return func(w *pacedWorld) { w.add(n, pacedPod{wrong: 2, answer: constantly(errRefused)}) }
 }
 
+func TestPacerRules(t *testing.T) {
+	t.Run("pods that are refused do not hold up the others", podsThatAreRefusedDoNotHoldUpTheOthers)
+	t.Run("restores go before all others", restoresGoBeforeAllOthers)
+	t.Run("pods that never have enough do not hold up the others", podsThatNeverHaveEnoughDoNotHoldUpTheOthers)
+	t.Run("pods that failed are tried while others wait", podsThatFailedAreTriedWhileOthersWait)
+	t.Run("pods that failed are in the way of none of their own", podsThatFailedAreInTheWayOfNoneOfTheirOwn)
+	t.Run("turns that nobody used are not saved up", turnsThatNobodyUsedAreNotSavedUp)
+	t.Run("pods that were moved before they failed are not forgotten", podsThatWereMovedBeforeTheyFailedAreNotForgotten)
+	t.Run("moves of pods that are gone are forgotten", movesOfPodsThatAreGoneAreForgotten)
+}
+
 // Of pods that are refused nothing is known until they have been tried, which takes a
 // request each, before all others if they are the most wrong. With 7,000 of them these
 // are 70 s of --kube-api-qps, in which 1,400 turns are not used. 1,200 of these are made
@@ -24,7 +35,7 @@ func refusedPods(n int) func(*pacedWorld) {
 // 2,000 goes after another 40 s. That is 110 s, and 7,000 + 2·2,000 requests could not
 // be made any faster. Up to 4 refused pods for each good one, the requests take no
 // longer than 1.2 times as long as the good ones alone do at --realign-rate.
-func TestPodsThatAreRefusedDoNotHoldUpTheOthers(t *testing.T) {
+func podsThatAreRefusedDoNotHoldUpTheOthers(t *testing.T) {
 	recovering := func(after time.Duration, _ int) error {
 		if after < 20*time.Second {
 			return errRefused
@@ -77,7 +88,7 @@ func TestPodsThatAreRefusedDoNotHoldUpTheOthers(t *testing.T) {
 	}
 }
 
-func TestRestoresGoBeforeAllOthers(t *testing.T) {
+func restoresGoBeforeAllOthers(t *testing.T) {
 	for name, others := range map[string]func(*pacedWorld){
 		"sizes that are more wrong": func(w *pacedWorld) { w.add(pacedGood, pacedPod{wrong: 2}) },
 		"pods that are refused":     refusedPods(7000),
@@ -102,7 +113,7 @@ func TestRestoresGoBeforeAllOthers(t *testing.T) {
 
 // TestPodsThatNeverHaveEnoughDoNotHoldUpTheOthers has pods whose labels change all the
 // time, so that they are the most wrong as soon as they were moved.
-func TestPodsThatNeverHaveEnoughDoNotHoldUpTheOthers(t *testing.T) {
+func podsThatNeverHaveEnoughDoNotHoldUpTheOthers(t *testing.T) {
 	for name, restores := range map[string]bool{"sized": false, "restored": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newPacedWorld(t)
@@ -117,7 +128,7 @@ func TestPodsThatNeverHaveEnoughDoNotHoldUpTheOthers(t *testing.T) {
 	}
 }
 
-func TestPodsThatFailedAreTriedWhileOthersWait(t *testing.T) {
+func podsThatFailedAreTriedWhileOthersWait(t *testing.T) {
 	w := newPacedWorld(t)
 	failed := w.add(100, pacedPod{wrong: 2, answer: func(after time.Duration, _ int) error {
 		if after < 10*time.Second {
@@ -134,7 +145,7 @@ func TestPodsThatFailedAreTriedWhileOthersWait(t *testing.T) {
 	w.checkRate()
 }
 
-func TestPodsThatFailedAreInTheWayOfNoneOfTheirOwn(t *testing.T) {
+func podsThatFailedAreInTheWayOfNoneOfTheirOwn(t *testing.T) {
 	w := newPacedWorld(t)
 	refusedPods(7000)(w)
 	recovers := w.add(50, pacedPod{wrong: 1, answer: func(after time.Duration, _ int) error {
@@ -155,7 +166,7 @@ func TestPodsThatFailedAreInTheWayOfNoneOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestTurnsThatNobodyUsedAreNotSavedUp(t *testing.T) {
+func turnsThatNobodyUsedAreNotSavedUp(t *testing.T) {
 	for name, before := range map[string]func(*pacedWorld){
 		"nobody waited": func(w *pacedWorld) {
 			w.until(time.Hour, haveMoved(w.add(10, pacedPod{wrong: 1})))
@@ -193,7 +204,7 @@ func TestTurnsThatNobodyUsedAreNotSavedUp(t *testing.T) {
 	}
 }
 
-func TestPodsThatWereMovedBeforeTheyFailedAreNotForgotten(t *testing.T) {
+func podsThatWereMovedBeforeTheyFailedAreNotForgotten(t *testing.T) {
 	w := newPacedWorld(t)
 	w.add(1, pacedPod{wrong: 3, answer: constantly(errRefused)}) // Somebody waits.
 	refusedPods(7000)(w)
@@ -212,7 +223,7 @@ func TestPodsThatWereMovedBeforeTheyFailedAreNotForgotten(t *testing.T) {
 	}
 }
 
-func TestMovesOfPodsThatAreGoneAreForgotten(t *testing.T) {
+func movesOfPodsThatAreGoneAreForgotten(t *testing.T) {
 	w := newPacedWorld(t)
 	refusedPods(7000)(w)
 	w.add(100, pacedPod{wrong: 1, flips: true})

@@ -16,7 +16,15 @@ import (
 
 func podNamed(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
 
-func TestThePacerLetsTheMostWrongThroughFirstAtASteadyRate(t *testing.T) {
+func TestPacer(t *testing.T) {
+	t.Run("the pacer lets the most wrong through first at a steady rate", thePacerLetsTheMostWrongThroughFirstAtASteadyRate)
+	t.Run("without a rate nobody waits", withoutARateNobodyWaits)
+	t.Run("a turn in which no pod is moved goes to the next at once", aTurnInWhichNoPodIsMovedGoesToTheNextAtOnce)
+	t.Run("a turn that comes during a visit is for the next one", aTurnThatComesDuringAVisitIsForTheNextOne)
+	t.Run("a restore is not behind the sizes that the pod was refused", aRestoreIsNotBehindTheSizesThatThePodWasRefused)
+}
+
+func thePacerLetsTheMostWrongThroughFirstAtASteadyRate(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(2, 4, clock)
 	for pod, wrong := range map[string]float64{"little": 0.1, "most": 0.9, "more": 0.2, "gone": 0.5} {
@@ -51,14 +59,14 @@ func TestThePacerLetsTheMostWrongThroughFirstAtASteadyRate(t *testing.T) {
 	}
 }
 
-func TestWithoutARateNobodyWaits(t *testing.T) {
+func withoutARateNobodyWaits(t *testing.T) {
 	p := newPacer(0, 1, testingclock.NewFakeClock(podtest.Start))
 	if !p.mayGo(podNamed("a"), 1, false) || p.backlog() != 0 {
 		t.Error("a pod waits")
 	}
 }
 
-func TestATurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
+func aTurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
 	used := func(err error) func(*pacer) {
 		return func(p *pacer) {
 			p.mayGo(podNamed("first"), 2, false)
@@ -103,7 +111,7 @@ func TestATurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
 }
 
 // The queue shows a pod to a worker once more after its turn has come.
-func TestATurnThatComesDuringAVisitIsForTheNextOne(t *testing.T) {
+func aTurnThatComesDuringAVisitIsForTheNextOne(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(1, 1, clock)
 	p.take(podNamed("a"))
@@ -119,7 +127,7 @@ func TestATurnThatComesDuringAVisitIsForTheNextOne(t *testing.T) {
 	}
 }
 
-func TestARestoreIsNotBehindTheSizesThatThePodWasRefused(t *testing.T) {
+func aRestoreIsNotBehindTheSizesThatThePodWasRefused(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(1, 1, clock)
 	for _, asks := range []struct {

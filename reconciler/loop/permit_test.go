@@ -23,7 +23,13 @@ func (f following) Leading() bool { return !bool(f) }
 
 func (following) Watch() <-chan struct{} { return nil }
 
-func TestWhatAWriteMayBeginFor(t *testing.T) {
+func TestPermit(t *testing.T) {
+	t.Run("what a write may begin for", whatAWriteMayBeginFor)
+	t.Run("a pause that comes while a write waits for its turn stops it", aPauseThatComesWhileAWriteWaitsForItsTurnStopsIt)
+	t.Run("what was said and refused is forgotten by a new leader", whatWasSaidAndRefusedIsForgottenByANewLeader)
+}
+
+func whatAWriteMayBeginFor(t *testing.T) {
 	deployment := safety.Workload{Kind: "Deployment", Name: "web"}
 	pause := func(s hold.Scope) hold.Hold { return hold.Hold{Kind: hold.Pause, Scope: s} }
 	restored := func(s hold.Scope) hold.Hold { return hold.Hold{Kind: hold.Restore, Scope: s} }
@@ -73,7 +79,7 @@ func (p patient) Wait(context.Context) error {
 	return nil
 }
 
-func TestAPauseThatComesWhileAWriteWaitsForItsTurnStopsIt(t *testing.T) {
+func aPauseThatComesWhileAWriteWaitsForItsTurnStopsIt(t *testing.T) {
 	r := ruled(t)
 	p := planOfSized(t)
 	r.Writer.Limiter = patient{meanwhile: func() {
@@ -94,7 +100,7 @@ func TestAPauseThatComesWhileAWriteWaitsForItsTurnStopsIt(t *testing.T) {
 	}
 }
 
-func TestWhatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
+func whatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
 	r := ruled(t)
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	in, _ := r.Cluster.Rules()

@@ -21,7 +21,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestWhatIsSaidOfAFailure(t *testing.T) {
+func TestProcess(t *testing.T) {
+	t.Run("what is said of a failure", whatIsSaidOfAFailure)
+	t.Run("a server without the subresource is told from a pod that is gone", aServerWithoutTheSubresourceIsToldFromAPodThatIsGone)
+	t.Run("a server that asks to be let be is not waited for inside of a write", aServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite)
+	t.Run("a pod is planned again if what it waits for changed meanwhile", aPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile)
+	t.Run("the loop is stuck only if no worker gets on for long", theLoopIsStuckOnlyIfNoWorkerGetsOnForLong)
+}
+
+func whatIsSaidOfAFailure(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for _, tc := range []struct {
 		name   string
@@ -58,7 +66,7 @@ func TestWhatIsSaidOfAFailure(t *testing.T) {
 
 // A server of before pods/resize, or a proxy that does not know it, answers in
 // ways that no server of today can be brought to.
-func TestAServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
+func aServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
 	const gone = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"pods \"pod\" not found","details":{"name":"pod","kind":"pods"},"code":404}`
 	const noRoute = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"the server could not find the requested resource","details":{},"code":404}`
 	for _, tc := range []struct {
@@ -97,7 +105,7 @@ func TestAServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
 	}
 }
 
-func TestAServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
+func aServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
 	calls := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		calls++
@@ -118,7 +126,7 @@ func TestAServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
 	}
 }
 
-func TestAPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
+func aPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
 	r, _ := idle(t, "https://127.0.0.1:1")
 	in, _ := r.Cluster.Rules()
 	skip := func(reason contract.Reason) *plan.Plan {
@@ -145,7 +153,7 @@ func TestAPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
 	}
 }
 
-func TestTheLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
+func theLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
 	if err := r.Cluster.Know(nil, nil); err != nil {
 		t.Fatal(err)

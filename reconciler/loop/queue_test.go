@@ -11,7 +11,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestTheQueueKnowsSinceWhenAPodWaits(t *testing.T) {
+func TestQueue(t *testing.T) {
+	t.Run("the queue knows since when a pod waits", theQueueKnowsSinceWhenAPodWaits)
+	t.Run("a pod is settled from when it was first seen to need a size", aPodIsSettledFromWhenItWasFirstSeenToNeedASize)
+}
+
+func theQueueKnowsSinceWhenAPodWaits(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
 	pod := types.NamespacedName{Namespace: "shop", Name: "web"}
 	since := clock.Now()
@@ -44,7 +49,7 @@ func TestTheQueueKnowsSinceWhenAPodWaits(t *testing.T) {
 	}
 }
 
-func TestAPodIsSettledFromWhenItWasFirstSeenToNeedASize(t *testing.T) {
+func aPodIsSettledFromWhenItWasFirstSeenToNeedASize(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
 	plan := planFor(t, podtest.Amounts{"1", "", "", ""})
 	settled := func() (uint64, float64) {

@@ -12,7 +12,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestRefusalsOutlastAChangeOfLeaders(t *testing.T) {
+func TestRefusals(t *testing.T) {
+	t.Run("refusals outlast a change of leaders", refusalsOutlastAChangeOfLeaders)
+	t.Run("what a node refused is not asked for again until something changes", whatANodeRefusedIsNotAskedForAgainUntilSomethingChanges)
+}
+
+func refusalsOutlastAChangeOfLeaders(t *testing.T) {
 	l := newLedger(testMetrics())
 	l.refusedBy(&plan.Plan{Kind: plan.PutBack, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeInfeasible, Message: podtest.StaticCPU}}}, podtest.Start)
 	if refused, _ := l.refusal(types.NamespacedName{}, "", podtest.Start); refused != nil {
@@ -38,7 +43,7 @@ func TestRefusalsOutlastAChangeOfLeaders(t *testing.T) {
 	}
 }
 
-func TestWhatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
+func whatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
 	l := newLedger(testMetrics())
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	planner := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}

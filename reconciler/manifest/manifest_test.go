@@ -27,7 +27,16 @@ func mustRead(t *testing.T, text string) *Manifest {
 	return m
 }
 
-func TestWhatMakesPodsIsTheirControllerAsInACluster(t *testing.T) {
+func TestManifest(t *testing.T) {
+	t.Run("what makes pods is their controller as in a cluster", whatMakesPodsIsTheirControllerAsInACluster)
+	t.Run("a pod without a controller gets one and a warning", aPodWithoutAControllerGetsOneAndAWarning)
+	t.Run("a request that is not there is the limit", aRequestThatIsNotThereIsTheLimit)
+	t.Run("objects come in any form and in their order", objectsComeInAnyFormAndInTheirOrder)
+	t.Run("what is wrong is said with its place", whatIsWrongIsSaidWithItsPlace)
+	t.Run("every field that holds quantities is known", everyFieldThatHoldsQuantitiesIsKnown)
+}
+
+func whatMakesPodsIsTheirControllerAsInACluster(t *testing.T) {
 	template := "{template: {metadata: {labels: {app: web}, annotations: {a: b}}, spec: " + podSpec + "}}"
 	for _, tc := range []struct{ apiVersion, kind, spec, owner string }{
 		{"apps/v1", "Deployment", template, "ReplicaSet"},
@@ -54,7 +63,7 @@ func TestWhatMakesPodsIsTheirControllerAsInACluster(t *testing.T) {
 	}
 }
 
-func TestAPodWithoutAControllerGetsOneAndAWarning(t *testing.T) {
+func aPodWithoutAControllerGetsOneAndAWarning(t *testing.T) {
 	m := mustRead(t, of("v1", "Pod", podSpec))
 	if o := m.Objects[0]; o.Pod.Controller().Kind != "ReplicaSet" || len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "never resized") {
 		t.Errorf("%+v", o)
@@ -65,7 +74,7 @@ func TestAPodWithoutAControllerGetsOneAndAWarning(t *testing.T) {
 	}
 }
 
-func TestARequestThatIsNotThereIsTheLimit(t *testing.T) {
+func aRequestThatIsNotThereIsTheLimit(t *testing.T) {
 	m := mustRead(t, of("v1", "Pod", `{initContainers: [{name: i, resources: {limits: {memory: 1Gi}}}], containers: [{name: app, resources: {requests: {cpu: 1}, limits: {cpu: 2, memory: 1Gi}}}, {name: none}]}`))
 	const gi = 1 << 30
 	for i, want := range []sizing.Container{
@@ -79,7 +88,7 @@ func TestARequestThatIsNotThereIsTheLimit(t *testing.T) {
 	}
 }
 
-func TestObjectsComeInAnyFormAndInTheirOrder(t *testing.T) {
+func objectsComeInAnyFormAndInTheirOrder(t *testing.T) {
 	object := func(name string) string {
 		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + name + `"}, "spec": {"containers": []}}`
 	}
@@ -104,7 +113,7 @@ func TestObjectsComeInAnyFormAndInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
+func whatIsWrongIsSaidWithItsPlace(t *testing.T) {
 	good := of("v1", "Pod", podSpec)
 	for _, tc := range []struct{ name, text, want string }{
 		{"an unknown field", good + "---\n" + of("v1", "Pod", "{containers: [{name: a, resourcs: {}}]}"), `document 2 (line 5): Pod web: unknown field "spec.containers[0].resourcs"`},
@@ -130,7 +139,7 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 }
 
 // Whatever is decoded as a quantity is looked at before.
-func TestEveryFieldThatHoldsQuantitiesIsKnown(t *testing.T) {
+func everyFieldThatHoldsQuantitiesIsKnown(t *testing.T) {
 	quantity := reflect.TypeFor[resource.Quantity]()
 	seen := map[reflect.Type]bool{}
 	found := 0

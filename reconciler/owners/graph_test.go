@@ -105,7 +105,11 @@ func TestChain(t *testing.T) {
 	}
 }
 
-func TestWhosePodsAreAffected(t *testing.T) {
+func TestGraph(t *testing.T) {
+	t.Run("whose pods are affected", whosePodsAreAffected)
+}
+
+func whosePodsAreAffected(t *testing.T) {
 	g := newGraph()
 	set := func(o *object, want string) {
 		t.Helper()

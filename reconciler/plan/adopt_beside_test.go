@@ -28,9 +28,14 @@ func resizedBy(p *corev1.Pod, manager string, to podtest.Amounts) *corev1.Pod {
 	return after
 }
 
+func TestAdoptBeside(t *testing.T) {
+	t.Run("adopting a request sizes the limit beside it", adoptingARequestSizesTheLimitBesideIt)
+	t.Run("adopting a limit keeps it when the request is sized", adoptingALimitKeepsItWhenTheRequestIsSized)
+}
+
 // Somebody sets the request of a pod that was never sized: his request is adopted, and
 // the limit that he did not set is what its original comes to.
-func TestAdoptingARequestSizesTheLimitBesideIt(t *testing.T) {
+func adoptingARequestSizesTheLimitBesideIt(t *testing.T) {
 	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"2", "4", "1Gi", "1Gi"}), "n4")
 	has := p.Spec.Containers[0].Resources
 	if has.Requests.Cpu().String() != "2" || has.Limits.Cpu().String() != "3200m" {
@@ -40,7 +45,7 @@ func TestAdoptingARequestSizesTheLimitBesideIt(t *testing.T) {
 
 // Somebody sets the limit of a pod that was never sized: his limit is adopted, and stays
 // when the request beside it is sized.
-func TestAdoptingALimitKeepsItWhenTheRequestIsSized(t *testing.T) {
+func adoptingALimitKeepsItWhenTheRequestIsSized(t *testing.T) {
 	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"1", "5", "1Gi", "1Gi"}), "slow")
 	has := p.Spec.Containers[0].Resources
 	if has.Requests.Cpu().String() != "1250m" || has.Limits.Cpu().String() != "5" {

@@ -59,9 +59,13 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 	}
 }
 
+func TestAdopt(t *testing.T) {
+	t.Run("adopting again when the record is cut", adoptingAgainWhenTheRecordIsCut)
+}
+
 // Who adopted a size is merged away in the API server's record, and who set it is not: that
 // it is adopted again is then known to be the reconciler's word, though it says the same.
-func TestAdoptingAgainWhenTheRecordIsCut(t *testing.T) {
+func adoptingAgainWhenTheRecordIsCut(t *testing.T) {
 	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"2", "", "1Gi", "1Gi"}), "n2d")
 	merged, kept := fieldpath.NewSet(), []metav1.ManagedFieldsEntry{}
 	for i := range p.ManagedFields {

@@ -26,8 +26,18 @@ func planAt(t *testing.T, planner *Planner, p *corev1.Pod, cpu, memory float64, 
 	return planner.Plan(s)
 }
 
+func TestAtRatios(t *testing.T) {
+	t.Run("what they set to the same is not adopted as something else at another ratio", whatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio)
+	t.Run("what they set again after a partial plan is theirs", whatTheySetAgainAfterAPartialPlanIsTheirs)
+	t.Run("a pod of others is not marked as sized", aPodOfOthersIsNotMarkedAsSized)
+	t.Run("what is adopted is recorded beside what stays", whatIsAdoptedIsRecordedBesideWhatStays)
+	t.Run("a request that they set to its limit is adopted alone", aRequestThatTheySetToItsLimitIsAdoptedAlone)
+	t.Run("one container's class keeps no other from its original", oneContainersClassKeepsNoOtherFromItsOriginal)
+	t.Run("what was adopted keeps to bounds", whatWasAdoptedKeepsToBounds)
+}
+
 // Somebody tries another size, and sets what it was, before we have seen it.
-func TestWhatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio(t *testing.T) {
+func whatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := podtest.Pod(podtest.Amounts{"1", "", "", ""}, asMadeWith)
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
@@ -45,7 +55,7 @@ func TestWhatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio(t *testin
 }
 
 // What was adopted is sized in part only, and then they set it again.
-func TestWhatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
+func whatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
 	for _, room := range []string{"64Gi", "1100Mi"} {
 		for _, external := range []External{AdoptExternal, LeaveExternal} {
 			planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
@@ -67,7 +77,7 @@ func TestWhatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
 
 // Nothing was done to a pod that others resized, or of which nothing is known, whatever its
 // node is at.
-func TestAPodOfOthersIsNotMarkedAsSized(t *testing.T) {
+func aPodOfOthersIsNotMarkedAsSized(t *testing.T) {
 	for name, p := range map[string]*corev1.Pod{
 		"others resized it": resizedBy(podtest.Pod(podtest.Amounts{"1", "", "", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "", ""}),
 		"its record is cut": podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.ManagedBy(podtest.Managed(podtest.AncientChanges, "", 1))),
@@ -87,7 +97,7 @@ func TestAPodOfOthersIsNotMarkedAsSized(t *testing.T) {
 
 // What is adopted is recorded also where nothing of the pod is to change: at another ratio
 // it would be taken for something else.
-func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
+func whatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "", "2Gi", ""}, asMadeWith, policy(corev1.ResourceCPU)), "they", podtest.Amounts{"1", "", "1Gi", ""})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 30)
@@ -97,7 +107,7 @@ func TestWhatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 }
 
 // A request that they set to what its author's limit is goes by itself.
-func TestARequestThatTheySetToItsLimitIsAdoptedAlone(t *testing.T) {
+func aRequestThatTheySetToItsLimitIsAdoptedAlone(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "2Gi"}, asMadeWith), "they", podtest.Amounts{"4", "4", "1Gi", "2Gi"})
 	p = carriedOut(t, p, planAt(t, planner, p, 0.5, 1, ""), 30)
@@ -111,7 +121,7 @@ func TestARequestThatTheySetToItsLimitIsAdoptedAlone(t *testing.T) {
 }
 
 // A restore that would change the QoS class by one container gives the others back.
-func TestOneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
+func oneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
 	p := podtest.Pod(podtest.Guaranteed, podtest.WithSecond(podtest.Guaranteed), asMadeWith)
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
@@ -126,7 +136,7 @@ func TestOneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
 
 // What was adopted keeps neither a bound from holding nor a limit from staying above its
 // request.
-func TestWhatWasAdoptedKeepsToBounds(t *testing.T) {
+func whatWasAdoptedKeepsToBounds(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := resizedBy(podtest.Pod(podtest.Amounts{"50m", "100m", "64Mi", "64Mi"}, asMadeWith), "they", podtest.Amounts{"102m", "227m", "64Mi", "64Mi"})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.03, 1, ""), 30)

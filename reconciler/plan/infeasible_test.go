@@ -11,7 +11,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestOnePodFindsOutForAllOfItsNode(t *testing.T) {
+func TestInfeasible(t *testing.T) {
+	t.Run("one pod finds out for all of its node", onePodFindsOutForAllOfItsNode)
+}
+
+func onePodFindsOutForAllOfItsNode(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	refused := podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20)

@@ -17,7 +17,25 @@ import (
 
 // What holds for a part of a pod, or only for a time.
 
-func TestARestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
+func TestParts(t *testing.T) {
+	t.Run("a restore names a sidecar whose original is lost", aRestoreNamesASidecarWhoseOriginalIsLost)
+	t.Run("a restore does not wait for what a node has answered", aRestoreDoesNotWaitForWhatANodeHasAnswered)
+	t.Run("a resize in progress of the future vetoes nothing", aResizeInProgressOfTheFutureVetoesNothing)
+	t.Run("a partial plan records what it adopts", aPartialPlanRecordsWhatItAdopts)
+	t.Run("a predecessor that found stamped originals is vouched for", aPredecessorThatFoundStampedOriginalsIsVouchedFor)
+	t.Run("no correction is written for ever", noCorrectionIsWrittenForEver)
+	t.Run("a restored pod of many managers is sized again", aRestoredPodOfManyManagersIsSizedAgain)
+	t.Run("a bound has its effect beside an adopted limit", aBoundHasItsEffectBesideAnAdoptedLimit)
+	t.Run("a limit beside an adopted request follows the ratio", aLimitBesideAnAdoptedRequestFollowsTheRatio)
+	t.Run("the published controller may have our name", thePublishedControllerMayHaveOurName)
+	t.Run("a lost limit that equals its request is its request", aLostLimitThatEqualsItsRequestIsItsRequest)
+	t.Run("a restore on an unknown node keeps memory limits", aRestoreOnAnUnknownNodeKeepsMemoryLimits)
+	t.Run("the published controller may be stopped before its last write", thePublishedControllerMayBeStoppedBeforeItsLastWrite)
+	t.Run("a published limit is its request whether that stayed or not", aPublishedLimitIsItsRequestWhetherThatStayedOrNot)
+	t.Run("a pod that was resized in part is paced", aPodThatWasResizedInPartIsPaced)
+}
+
+func aRestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	p := podtest.Pod(podtest.Amounts{"800m", "", "", ""}, podtest.ManagedBy(podtest.AsMade, podtest.SidecarResize, podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu.proxy")),
 		podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z"))
@@ -34,7 +52,7 @@ func TestARestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
 	}
 }
 
-func TestARestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
+func aRestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
 	s := snapshotOf(t, p, podtest.Node("n4"))
 	s.Restore, s.Now = true, podtest.At(100)
@@ -46,7 +64,7 @@ func TestARestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
 	}
 }
 
-func TestAResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
+func aResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1"))
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizeInProgress, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(podtest.At(86400))}}
 	s := snapshotOf(t, p, podtest.Node("n4"))
@@ -57,7 +75,7 @@ func TestAResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
 	}
 }
 
-func TestAPartialPlanRecordsWhatItAdopts(t *testing.T) {
+func aPartialPlanRecordsWhatItAdopts(t *testing.T) {
 	tables := func(cpu, memory float64) *ratios.Table {
 		table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
 		if err != nil {
@@ -98,7 +116,7 @@ func TestAPartialPlanRecordsWhatItAdopts(t *testing.T) {
 	}
 }
 
-func TestAPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
+func aPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
 	for name, stamped := range map[string]bool{"originals by the published controller": false, "stamped originals": true} {
 		t.Run(name, func(t *testing.T) {
 			keys := []string{contract.OriginalPrefix + "cpu.app", contract.OriginalPrefix + "memory.app"}
@@ -129,7 +147,7 @@ func TestAPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
 	}
 }
 
-func TestNoCorrectionIsWrittenForEver(t *testing.T) {
+func noCorrectionIsWrittenForEver(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"50m", "80m", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 5, contract.CPULimit), podtest.ResizeBy("operator", 6, contract.MemoryRequest),
 		podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.AppliedInstanceType), podtest.Managed("operator", "", 7, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
 		podtest.Annotated("original-cpu.app", "40m", "original-cpu-limit.app", "45m", "applied-instance-type", "n4"))
@@ -143,7 +161,7 @@ func TestNoCorrectionIsWrittenForEver(t *testing.T) {
 	}
 }
 
-func TestARestoredPodOfManyManagersIsSizedAgain(t *testing.T) {
+func aRestoredPodOfManyManagersIsSizedAgain(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "", "", ""}, podtest.ManagedBy(podtest.Managed(podtest.AncientChanges, "", 3, "restartPolicy"), podtest.ResizeBy(contract.FieldManager, 5, contract.CPURequest), podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
 		podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4"))
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
@@ -165,7 +183,7 @@ func tableOf(t *testing.T, cpu, memory float64, bounds *ratios.Bounds) *ratios.T
 	return table
 }
 
-func TestABoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
+func aBoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
 	for _, adopts := range []bool{false, true} {
 		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}, asMadeWith)
 		plan := func(external External, least int64) *Plan {
@@ -188,7 +206,7 @@ func TestABoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
 	}
 }
 
-func TestALimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
+func aLimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", ""}, asMadeWith)
 	plan := func(external External, perf float64) *Plan {
 		s := snapshotOf(t, p, podtest.Node("n4"))
@@ -210,7 +228,7 @@ func TestALimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
 	}
 }
 
-func TestThePublishedControllerMayHaveOurName(t *testing.T) {
+func thePublishedControllerMayHaveOurName(t *testing.T) {
 	for _, manager := range []string{"published", contract.FieldManager} {
 		p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(manager, 10, contract.CPURequest, contract.CPULimit),
 			podtest.Managed(manager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")),
@@ -228,7 +246,7 @@ func TestThePublishedControllerMayHaveOurName(t *testing.T) {
 	}
 }
 
-func TestALostLimitThatEqualsItsRequestIsItsRequest(t *testing.T) {
+func aLostLimitThatEqualsItsRequestIsItsRequest(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit),
 		podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app")),
 		podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
@@ -241,7 +259,7 @@ func TestALostLimitThatEqualsItsRequestIsItsRequest(t *testing.T) {
 	}
 }
 
-func TestARestoreOnAnUnknownNodeKeepsMemoryLimits(t *testing.T) {
+func aRestoreOnAnUnknownNodeKeepsMemoryLimits(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "2Gi", "4Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.MemoryRequest, contract.MemoryLimit),
 		podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"memory.app", contract.OriginalPrefix+"memory-limit.app")),
 		podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n4"))
@@ -254,7 +272,7 @@ func TestARestoreOnAnUnknownNodeKeepsMemoryLimits(t *testing.T) {
 	}
 }
 
-func TestThePublishedControllerMayBeStoppedBeforeItsLastWrite(t *testing.T) {
+func thePublishedControllerMayBeStoppedBeforeItsLastWrite(t *testing.T) {
 	for _, last := range []bool{true, false} {
 		originals := []string{contract.OriginalPrefix + "cpu.app", contract.OriginalPrefix + "memory.app"}
 		pairs := []string{"original-cpu.app", "1", "original-memory.app", "1Gi"}
@@ -277,7 +295,7 @@ func TestThePublishedControllerMayBeStoppedBeforeItsLastWrite(t *testing.T) {
 	}
 }
 
-func TestAPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
+func aPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
 	for name, which := range map[string][]contract.Original{
 		"the memory request changed, too":        {contract.CPURequest, contract.MemoryRequest, contract.MemoryLimit},
 		"memory as it was (a memPerf of 1 each)": {contract.CPURequest, contract.MemoryLimit},
@@ -298,7 +316,7 @@ func TestAPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
 	}
 }
 
-func TestAPodThatWasResizedInPartIsPaced(t *testing.T) {
+func aPodThatWasResizedInPartIsPaced(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi"))
 	s := snapshotOf(t, p, roomFor("n4", "2", "800Mi"))
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}

@@ -125,7 +125,13 @@ func modelled(nodeType string) *corev1.Node {
 	return n
 }
 
-func TestThePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
+func TestPlanner(t *testing.T) {
+	t.Run("the plan names the labels that gave the node type", thePlanNamesTheLabelsThatGaveTheNodeType)
+	t.Run("plan of several containers with an init container", planOfSeveralContainersWithAnInitContainer)
+	t.Run("what is still to be written", whatIsStillToBeWritten)
+}
+
+func thePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
 	own := nodetype.LabelOwnCPUModel
 	for _, tc := range []struct {
 		name      string
@@ -205,7 +211,7 @@ func TestPlanSkips(t *testing.T) {
 	}
 }
 
-func TestPlanOfSeveralContainersWithAnInitContainer(t *testing.T) {
+func planOfSeveralContainersWithAnInitContainer(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: podtest.Amounts{"100m", "100m", "64Mi", "64Mi"}.Requirements()})
 		p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: podtest.Amounts{"2", "2", "1Gi", "1Gi"}.Requirements()}}
@@ -238,7 +244,7 @@ func texts(annotations map[string]*string) map[string]string {
 	return all
 }
 
-func TestWhatIsStillToBeWritten(t *testing.T) {
+func whatIsStillToBeWritten(t *testing.T) {
 	originals := []string{"original-cpu.app", "1", "original-cpu-limit.app", "2"}
 	with := func(more ...string) func(*corev1.Pod) {
 		return podtest.Annotated(append(originals[:len(originals):len(originals)], more...)...)

@@ -12,7 +12,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestTimeAloneEndsWhatAKubeletSays(t *testing.T) {
+func TestProgress(t *testing.T) {
+	t.Run("time alone ends what a kubelet says", timeAloneEndsWhatAKubeletSays)
+	t.Run("what the kubelet says decides what is tried next", whatTheKubeletSaysDecidesWhatIsTriedNext)
+	t.Run("a resize is actuated when the containers run with it", aResizeIsActuatedWhenTheContainersRunWithIt)
+	t.Run("a pod is put back only to sizes that it may have had", aPodIsPutBackOnlyToSizesThatItMayHaveHad)
+	t.Run("a restore keeps the record until the node has lowered memory limits", aRestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits)
+}
+
+func timeAloneEndsWhatAKubeletSays(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
 	for _, tc := range []struct {
@@ -52,7 +60,7 @@ func TestTimeAloneEndsWhatAKubeletSays(t *testing.T) {
 	}
 }
 
-func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
+func whatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
 	for _, tc := range []struct {
@@ -89,7 +97,7 @@ func TestWhatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 	}
 }
 
-func TestAResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
+func aResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	for _, tc := range []struct {
 		name string
@@ -110,7 +118,7 @@ func TestAResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
 	}
 }
 
-func TestAPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
+func aPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		allocated podtest.Amounts
@@ -137,7 +145,7 @@ func TestAPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
 	}
 }
 
-func TestARestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
+func aRestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
 	sized := podtest.Amounts{"1", "1", "2Gi", "2Gi"}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	restoring := func(p *corev1.Pod) *Plan {

@@ -23,7 +23,12 @@ func priority(value int32) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.Priority = &value }
 }
 
-func TestWhatCanBeResizedIsResized(t *testing.T) {
+func TestReduce(t *testing.T) {
+	t.Run("what can be resized is resized", whatCanBeResizedIsResized)
+	t.Run("memory limits shrink by the kubelet's version", memoryLimitsShrinkByTheKubeletsVersion)
+}
+
+func whatCanBeResizedIsResized(t *testing.T) {
 	// On slow, cpu grows by a quarter and memory stays; on n4, cpu shrinks by a fifth.
 	const more = "original-memory.app"
 	for _, tc := range []struct {
@@ -117,7 +122,7 @@ func pressed(n *corev1.Node) *corev1.Node {
 	return n
 }
 
-func TestMemoryLimitsShrinkByTheKubeletsVersion(t *testing.T) {
+func memoryLimitsShrinkByTheKubeletsVersion(t *testing.T) {
 	for version, shrinks := range map[string]bool{
 		"v1.33.13": false, "v1.34.0": true, "v1.36.3": true, "v1.34.1-gke.1234": true, "v1.33.5-eks-3abbec1": false, "v2.0.0": true, "": false, "fargate": false,
 	} {

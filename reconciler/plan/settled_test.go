@@ -8,8 +8,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
+func TestSettled(t *testing.T) {
+	t.Run("what becomes of others' sizes is said", whatBecomesOfOthersSizesIsSaid)
+}
+
 // TestWhatBecomesOfOthersSizesIsSaid has somebody set the cpu of a pod that we had sized.
-func TestWhatBecomesOfOthersSizesIsSaid(t *testing.T) {
+func whatBecomesOfOthersSizesIsSaid(t *testing.T) {
 	for external, want := range map[External]string{
 		OverrideExternal: "container app: cpu 1200m/1600m, which they set, is overridden with 800m/1600m",
 		AdoptExternal:    "container app: cpu 1200m/1600m, which they set, is adopted (from now on originally 1500m/2)",

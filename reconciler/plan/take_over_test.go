@@ -8,9 +8,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
+func TestTakeOver(t *testing.T) {
+	t.Run("originals that another wrote rightly are not lost by our resize", originalsThatAnotherWroteRightlyAreNotLostByOurResize)
+	t.Run("originals of whose resize we override are not lost", originalsOfWhoseResizeWeOverrideAreNotLost)
+	t.Run("an original of odd bytes that another wrote is taken over", anOriginalOfOddBytesThatAnotherWroteIsTakenOver)
+}
+
 // Another controller has recorded the originals and ended before it resized the pod. Once
 // we have, they are still known.
-func TestOriginalsThatAnotherWroteRightlyAreNotLostByOurResize(t *testing.T) {
+func originalsThatAnotherWroteRightlyAreNotLostByOurResize(t *testing.T) {
 	p := podtest.Pod(podtest.Guaranteed, asMadeWith)
 	podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi")(p)
 	p.ManagedFields = append(p.ManagedFields, podtest.Managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
@@ -28,7 +34,7 @@ func TestOriginalsThatAnotherWroteRightlyAreNotLostByOurResize(t *testing.T) {
 
 // Another controller has recorded the originals and resized the pod, and ended before it
 // said so. Once we have overridden that, they are still known.
-func TestOriginalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
+func originalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, asMadeWith)
 	podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi")(p)
 	p.ManagedFields = append(p.ManagedFields, podtest.Managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
@@ -41,7 +47,7 @@ func TestOriginalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
 }
 
 // There are several ways to write any amount.
-func TestAnOriginalOfOddBytesThatAnotherWroteIsTakenOver(t *testing.T) {
+func anOriginalOfOddBytesThatAnotherWroteIsTakenOver(t *testing.T) {
 	for _, memory := range []string{"123456789", "1000000", "1k", "1023", "1Gi"} {
 		p := podtest.Pod(podtest.Amounts{"1", "", memory, ""}, asMadeWith)
 		has := p.Spec.Containers[0].Resources.Requests.Memory()

@@ -12,7 +12,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestAnAnswerOfANodeCountsIfWeWroteItOnAPodThatWeResized(t *testing.T) {
+func TestAnswer(t *testing.T) {
+	t.Run("an answer of a node counts if we wrote it on a pod that we resized", anAnswerOfANodeCountsIfWeWroteItOnAPodThatWeResized)
+}
+
+func anAnswerOfANodeCountsIfWeWroteItOnAPodThatWeResized(t *testing.T) {
 	answer := Answer{podtest.At(20), "machine-1", "Resize is infeasible, and so on"}
 	resized := podtest.ResizeOf(10, "app")
 	wrote := podtest.Managed(contract.FieldManager, "", 20, contract.Infeasible)

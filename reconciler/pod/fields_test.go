@@ -12,7 +12,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestAFieldCountsOnlyWhereItReallyIs(t *testing.T) {
+func TestFields(t *testing.T) {
+	t.Run("a field counts only where it really is", aFieldCountsOnlyWhereItReallyIs)
+}
+
+func aFieldCountsOnlyWhereItReallyIs(t *testing.T) {
 	applied := `"f:` + contract.AppliedAt + `":{}`
 	app := `"k:{\"name\":\"app\"}":{"f:resources":{"f:requests":{"f:cpu":{}}}}`
 	none, applies := []entry{}, []entry{{deeds: applying}}

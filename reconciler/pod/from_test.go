@@ -20,7 +20,17 @@ import (
 
 var guaranteed = podtest.Amounts{"1", "1", "1Gi", "1Gi"}
 
-func TestTextsAreThoseOfThePod(t *testing.T) {
+func TestFrom(t *testing.T) {
+	t.Run("texts are those of the pod", textsAreThoseOfThePod)
+	t.Run("the reconcilers annotations are not among texts", theReconcilersAnnotationsAreNotAmongTexts)
+	t.Run("texts that no message can have are made valid", textsThatNoMessageCanHaveAreMadeValid)
+	t.Run("a record that is longer than any honest one proves nothing", aRecordThatIsLongerThanAnyHonestOneProvesNothing)
+	t.Run("a value that is long is there once", aValueThatIsLongIsThereOnce)
+	t.Run("a status is what the kubelet says", aStatusIsWhatTheKubeletSays)
+	t.Run("what is in force has what the spec has", whatIsInForceHasWhatTheSpecHas)
+}
+
+func textsAreThoseOfThePod(t *testing.T) {
 	longest := strings.Repeat("k", 253) + "/" + strings.Repeat("n", 63)
 	for name, object := range map[string]metav1.ObjectMeta{
 		"none":                     {},
@@ -58,7 +68,7 @@ func TestTextsAreThoseOfThePod(t *testing.T) {
 	}
 }
 
-func TestTheReconcilersAnnotationsAreNotAmongTexts(t *testing.T) {
+func theReconcilersAnnotationsAreNotAmongTexts(t *testing.T) {
 	p := From(podtest.Pod(guaranteed, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:00:00+01:00", "skip", "true")))
 	if got := maps.Collect(p.Annotations().All()); len(got) != 1 || got[contract.Skip] != "true" {
 		t.Errorf("annotations %v", got)
@@ -72,7 +82,7 @@ func TestTheReconcilersAnnotationsAreNotAmongTexts(t *testing.T) {
 	}
 }
 
-func TestTextsThatNoMessageCanHaveAreMadeValid(t *testing.T) {
+func textsThatNoMessageCanHaveAreMadeValid(t *testing.T) {
 	p := From(podtest.Pod(guaranteed, podtest.Annotated("applied-instance-type", "n4\xff"), func(p *corev1.Pod) {
 		p.Labels = map[string]string{"a": "\xfe"}
 		p.OwnerReferences[0].Name, p.OwnerReferences[0].Kind = "rs\xff", "Set\xff"
@@ -86,7 +96,7 @@ func TestTextsThatNoMessageCanHaveAreMadeValid(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsLongerThanAnyHonestOneProvesNothing(t *testing.T) {
+func aRecordThatIsLongerThanAnyHonestOneProvesNothing(t *testing.T) {
 	for entries, want := range map[int]setter{mostEntries: author, mostEntries + 1: unknown, 2 * mostEntries: unknown} {
 		p := podtest.Pod(guaranteed, podtest.ManagedBy(podtest.AsMade))
 		for i := range entries - 1 {
@@ -101,7 +111,7 @@ func TestARecordThatIsLongerThanAnyHonestOneProvesNothing(t *testing.T) {
 	}
 }
 
-func TestAValueThatIsLongIsThereOnce(t *testing.T) {
+func aValueThatIsLongIsThereOnce(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		length int
@@ -124,7 +134,7 @@ func TestAValueThatIsLongIsThereOnce(t *testing.T) {
 }
 
 // What the kubelet says is kept apart only where it is not what the spec asks for.
-func TestAStatusIsWhatTheKubeletSays(t *testing.T) {
+func aStatusIsWhatTheKubeletSays(t *testing.T) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 	}
@@ -175,7 +185,7 @@ func TestAStatusIsWhatTheKubeletSays(t *testing.T) {
 }
 
 // A resize can neither add nor remove requests or limits.
-func TestWhatIsInForceHasWhatTheSpecHas(t *testing.T) {
+func whatIsInForceHasWhatTheSpecHas(t *testing.T) {
 	none := podtest.Amounts{}
 	for _, tc := range []struct {
 		name                 string

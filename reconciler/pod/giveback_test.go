@@ -18,7 +18,13 @@ func madeWith(which ...contract.Original) metav1.ManagedFieldsEntry {
 	return m
 }
 
-func TestWithoutResizesAPodIsAsItWasCreated(t *testing.T) {
+func TestGiveback(t *testing.T) {
+	t.Run("without resizes a pod is as it was created", withoutResizesAPodIsAsItWasCreated)
+	t.Run("a record without resizes stays as it is to the byte", aRecordWithoutResizesStaysAsItIsToTheByte)
+	t.Run("who created a pod", whoCreatedAPod)
+}
+
+func withoutResizesAPodIsAsItWasCreated(t *testing.T) {
 	const cpu, cpuLimit, memory, memoryLimit = contract.CPURequest, contract.CPULimit, contract.MemoryRequest, contract.MemoryLimit
 	kubelet := podtest.Managed("kubelet", "status", 1, "conditions")
 	gitops := podtest.Managed("gitops", "", 2, "x")
@@ -69,7 +75,7 @@ func TestWithoutResizesAPodIsAsItWasCreated(t *testing.T) {
 	}
 }
 
-func TestARecordWithoutResizesStaysAsItIsToTheByte(t *testing.T) {
+func aRecordWithoutResizesStaysAsItIsToTheByte(t *testing.T) {
 	const unsorted = `{"f:spec":{"f:restartPolicy":{},"f:containers":{}},"f:metadata":{}}`
 	m := podtest.BareMade
 	m.FieldsV1 = metav1.NewFieldsV1(unsorted)
@@ -78,7 +84,7 @@ func TestARecordWithoutResizesStaysAsItIsToTheByte(t *testing.T) {
 	}
 }
 
-func TestWhoCreatedAPod(t *testing.T) {
+func whoCreatedAPod(t *testing.T) {
 	changed := func(change func(*metav1.ManagedFieldsEntry)) metav1.ManagedFieldsEntry {
 		m := podtest.AsMade
 		change(&m)

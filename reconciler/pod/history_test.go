@@ -10,7 +10,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-func TestWeAdoptedWhatAnyOfOurEntriesSays(t *testing.T) {
+func TestHistory(t *testing.T) {
+	t.Run("we adopted what any of our entries says", weAdoptedWhatAnyOfOurEntriesSays)
+	t.Run("who set an amount", whoSetAnAmount)
+}
+
+func weAdoptedWhatAnyOfOurEntriesSays(t *testing.T) {
 	adopted := podtest.Managed(contract.FieldManager, "", 5, contract.AdoptedPrefix+"cpu.app")
 	more := podtest.Managed(contract.FieldManager, "status", 6, contract.AppliedAt)
 	more.Subresource = ""
@@ -31,7 +36,7 @@ func TestWeAdoptedWhatAnyOfOurEntriesSays(t *testing.T) {
 	}
 }
 
-func TestWhoSetAnAmount(t *testing.T) {
+func whoSetAnAmount(t *testing.T) {
 	const request, limit = contract.CPURequest, contract.CPULimit
 	originals := contract.OriginalPrefix + "cpu.app"
 	author, us, another, unknown, predecessor, admission := author, us, another, unknown, predecessor, admission

@@ -21,8 +21,12 @@ func bits(which ...contract.Original) (all uint8) {
 	return all
 }
 
+func TestOriginals(t *testing.T) {
+	t.Run("what is known of originals", whatIsKnownOfOriginals)
+}
+
 // TestWhatIsKnownOfOriginals tells what becomes of cpu and memory alike.
-func TestWhatIsKnownOfOriginals(t *testing.T) {
+func whatIsKnownOfOriginals(t *testing.T) {
 	type entries = []metav1.ManagedFieldsEntry
 	type texts = map[string]string // By "request" and "limit", or the same after "adopted ".
 	const alreadySized = "sized before"

@@ -14,7 +14,14 @@ import (
 
 type changes = []func(*corev1.Pod)
 
-func TestWhatIsReadOfAPod(t *testing.T) {
+func TestPod(t *testing.T) {
+	t.Run("what is read of a pod", whatIsReadOfAPod)
+	t.Run("what containers are for", whatContainersAreFor)
+	t.Run("what restarts a container", whatRestartsAContainer)
+	t.Run("lists are kept where they have more than amounts", listsAreKeptWhereTheyHaveMoreThanAmounts)
+}
+
+func whatIsReadOfAPod(t *testing.T) {
 	spec := func(change func(*corev1.PodSpec)) func(*corev1.Pod) { return func(p *corev1.Pod) { change(&p.Spec) } }
 	phase := func(phase corev1.PodPhase) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Status.Phase = phase } }
 	terminating := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(podtest.Start)) }
@@ -117,7 +124,7 @@ type cases = []struct {
 	want    any
 }
 
-func TestWhatContainersAreFor(t *testing.T) {
+func whatContainersAreFor(t *testing.T) {
 	always, never := corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicy("Never")
 	p := From(podtest.Pod(guaranteed, podtest.Annotated("original-cpu.second", "1", "original-memory.proxy", "1Gi"), func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second"})
@@ -141,7 +148,7 @@ func TestWhatContainersAreFor(t *testing.T) {
 	}
 }
 
-func TestWhatRestartsAContainer(t *testing.T) {
+func whatRestartsAContainer(t *testing.T) {
 	policy := func(name corev1.ResourceName, restart corev1.ResourceResizeRestartPolicy) corev1.ContainerResizePolicy {
 		return corev1.ContainerResizePolicy{ResourceName: name, RestartPolicy: restart}
 	}
@@ -171,7 +178,7 @@ func TestWhatRestartsAContainer(t *testing.T) {
 	}
 }
 
-func TestListsAreKeptWhereTheyHaveMoreThanAmounts(t *testing.T) {
+func listsAreKeptWhereTheyHaveMoreThanAmounts(t *testing.T) {
 	list := func(pairs ...string) corev1.ResourceList {
 		l := corev1.ResourceList{}
 		for i := 0; i < len(pairs); i += 2 {

@@ -51,7 +51,14 @@ func second(p *corev1.Pod) {
 
 var less = podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}
 
-func TestWhatTheKubeletSaysOfAResize(t *testing.T) {
+func TestStatus(t *testing.T) {
+	t.Run("what the kubelet says of a resize", whatTheKubeletSaysOfAResize)
+	t.Run("a condition is kept as the kubelet says it", aConditionIsKeptAsTheKubeletSaysIt)
+	t.Run("a refusal for good counts whatever it is about", aRefusalForGoodCountsWhateverItIsAbout)
+	t.Run("when a resize is carried out", whenAResizeIsCarriedOut)
+}
+
+func whatTheKubeletSaysOfAResize(t *testing.T) {
 	const pending, inProgress = corev1.PodResizePending, corev1.PodResizeInProgress
 	not := says(pending, "")
 	not.Status = corev1.ConditionFalse
@@ -98,7 +105,7 @@ func TestWhatTheKubeletSaysOfAResize(t *testing.T) {
 	}
 }
 
-func TestAConditionIsKeptAsTheKubeletSaysIt(t *testing.T) {
+func aConditionIsKeptAsTheKubeletSaysIt(t *testing.T) {
 	most := strings.Repeat("x", mostMessage)
 	for _, tc := range []struct{ name, said, kept string }{
 		{"as it is", most, most},
@@ -118,7 +125,7 @@ func TestAConditionIsKeptAsTheKubeletSaysIt(t *testing.T) {
 	}
 }
 
-func TestARefusalForGoodCountsWhateverItIsAbout(t *testing.T) {
+func aRefusalForGoodCountsWhateverItIsAbout(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		conditions []corev1.PodCondition
@@ -139,7 +146,7 @@ func TestARefusalForGoodCountsWhateverItIsAbout(t *testing.T) {
 	}
 }
 
-func TestWhenAResizeIsCarriedOut(t *testing.T) {
+func whenAResizeIsCarriedOut(t *testing.T) {
 	waits := func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{says(corev1.PodResizePending, corev1.PodReasonDeferred)}
 	}

@@ -82,10 +82,16 @@ func TestImpact(t *testing.T) {
 	}
 }
 
+func TestImpactRules(t *testing.T) {
+	t.Run("a pod that gets some of its sizes counts as what it gets and is named", aPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed)
+	t.Run("a resize that a node is at is taken for done", aResizeThatANodeIsAtIsTakenForDone)
+	t.Run("an impact that nobody waits for ends", anImpactThatNobodyWaitsForEnds)
+}
+
 // Right after a change, nodes are still at what it asked for.
 // TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed has a node without room for
 // more cpu, where memory shrinks.
-func TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed(t *testing.T) {
+func aPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed(t *testing.T) {
 	r := filled(t, []*corev1.Pod{podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "web", "full"))}, []*corev1.Node{clustertest.Node("full", "n4", "1")})
 	layer := clustertest.Published()
 	layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 2}
@@ -102,7 +108,7 @@ func TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed(t *testing.T) {
 	}
 }
 
-func TestAResizeThatANodeIsAtIsTakenForDone(t *testing.T) {
+func aResizeThatANodeIsAtIsTakenForDone(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	r := filled(t, []*corev1.Pod{
 		podtest.Pod(sized, clustertest.Named("shop", "busy", "n4"), podtest.SizedForN4, podtest.AsResized, podtest.Said(corev1.PodResizeInProgress, "", 5, 20)),
@@ -122,7 +128,7 @@ func TestAResizeThatANodeIsAtIsTakenForDone(t *testing.T) {
 	}
 }
 
-func TestAnImpactThatNobodyWaitsForEnds(t *testing.T) {
+func anImpactThatNobodyWaitsForEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := impactWorld(t).Impact(ctx, clustertest.WithN4(t, 2)); !errors.Is(err, context.Canceled) {

@@ -13,7 +13,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-func TestQuestionsAboutManyPodsTakeFewAllocations(t *testing.T) {
+func TestLister(t *testing.T) {
+	t.Run("questions about many pods take few allocations", questionsAboutManyPodsTakeFewAllocations)
+	t.Run("the selected are planned as they were at the call", theSelectedArePlannedAsTheyWereAtTheCall)
+}
+
+func questionsAboutManyPodsTakeFewAllocations(t *testing.T) {
 	const pods = 200
 	all := make([]*corev1.Pod, pods)
 	for i := range all {
@@ -51,7 +56,7 @@ func TestQuestionsAboutManyPodsTakeFewAllocations(t *testing.T) {
 
 // What is held of pods until their plans are read is their names and what the cache
 // has of them anyway.
-func TestTheSelectedArePlannedAsTheyWereAtTheCall(t *testing.T) {
+func theSelectedArePlannedAsTheyWereAtTheCall(t *testing.T) {
 	r := shop(t)
 	total, plans, err := r.PreviewAll(t.Context(), Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, PreviewOptions{})
 	do(t, err)

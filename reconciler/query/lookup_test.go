@@ -11,7 +11,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-func TestPodsAreCountedOnceTheyAreRead(t *testing.T) {
+func TestLookup(t *testing.T) {
+	t.Run("pods are counted once they are read", podsAreCountedOnceTheyAreRead)
+	t.Run("a pod is known by its name", aPodIsKnownByItsName)
+}
+
+func podsAreCountedOnceTheyAreRead(t *testing.T) {
 	r, unread := shop(t), about(clustertest.Unread(t))
 	web := safety.Workload{Kind: "Deployment", Name: "web"}
 	var notReady *cluster.NotReadyError
@@ -33,7 +38,7 @@ func TestPodsAreCountedOnceTheyAreRead(t *testing.T) {
 	}
 }
 
-func TestAPodIsKnownByItsName(t *testing.T) {
+func aPodIsKnownByItsName(t *testing.T) {
 	r := shop(t)
 	uid, err := r.UID(types.NamespacedName{Namespace: "shop", Name: "db"})
 	if err != nil || uid != "shop/db" {

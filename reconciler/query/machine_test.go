@@ -15,7 +15,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 )
 
-func TestWhatTheLabelsOfANodeTellOfTheMachine(t *testing.T) {
+func TestMachine(t *testing.T) {
+	t.Run("what the labels of a node tell of the machine", whatTheLabelsOfANodeTellOfTheMachine)
+}
+
+func whatTheLabelsOfANodeTellOfTheMachine(t *testing.T) {
 	var nodes []*corev1.Node
 	for name, labels := range map[string]map[string]string{
 		"known":    {nodetype.LabelGCPMachineFamily: "n4", nodetype.LabelOwnCPUModel: "Intel-6-207"},

@@ -43,7 +43,16 @@ func namesOf(plans []*plan.Plan) string {
 	return strings.Join(names, " ")
 }
 
-func TestAllFieldsOfASelectionSelectTogether(t *testing.T) {
+func TestPreview(t *testing.T) {
+	t.Run("all fields of a selection select together", allFieldsOfASelectionSelectTogether)
+	t.Run("what may be seen is asked once per namespace", whatMayBeSeenIsAskedOncePerNamespace)
+	t.Run("previews need the caches", previewsNeedTheCaches)
+	t.Run("a preview with another table is planned with it", aPreviewWithAnotherTableIsPlannedWithIt)
+	t.Run("of another node type nothing but its ratio counts", ofAnotherNodeTypeNothingButItsRatioCounts)
+	t.Run("an imagined pod has what its spec says", anImaginedPodHasWhatItsSpecSays)
+}
+
+func allFieldsOfASelectionSelectTogether(t *testing.T) {
 	r := shop(t)
 	web, err := labels.Parse("app=web")
 	do(t, err)
@@ -78,7 +87,7 @@ func TestAllFieldsOfASelectionSelectTogether(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
+func whatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
 	r := shop(t)
 	var asked []string
 	previewed(t, r, Selection{Sees: func(namespace string) (bool, error) {
@@ -94,7 +103,7 @@ func TestWhatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
 	}
 }
 
-func TestPreviewsNeedTheCaches(t *testing.T) {
+func previewsNeedTheCaches(t *testing.T) {
 	r := about(clustertest.Unread(t))
 	var notReady *cluster.NotReadyError
 	if _, _, err := r.PreviewAll(t.Context(), Selection{}, PreviewOptions{}); !errors.As(err, &notReady) || notReady.What != cluster.CacheNotReady {
@@ -105,7 +114,7 @@ func TestPreviewsNeedTheCaches(t *testing.T) {
 	}
 }
 
-func TestAPreviewWithAnotherTableIsPlannedWithIt(t *testing.T) {
+func aPreviewWithAnotherTableIsPlannedWithIt(t *testing.T) {
 	r := shop(t)
 	other := clustertest.Published()
 	other.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
@@ -123,7 +132,7 @@ func TestAPreviewWithAnotherTableIsPlannedWithIt(t *testing.T) {
 	}
 }
 
-func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
+func ofAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
 	more := podtest.Amounts{"1", "", "1Gi", ""}
 	infeasible := func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible, Status: corev1.ConditionTrue}}
@@ -177,7 +186,7 @@ func TestOfAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
 	}
 }
 
-func TestAnImaginedPodHasWhatItsSpecSays(t *testing.T) {
+func anImaginedPodHasWhatItsSpecSays(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, clustertest.Named("a", "b", ""), podtest.Annotated("original-cpu.app", "4", "applied-instance-type", "n4"))
 	p.Status = corev1.PodStatus{}
 	planner := &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}

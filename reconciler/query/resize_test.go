@@ -15,7 +15,14 @@ import (
 
 var sizedAt = podtest.Annotated("applied-at", "2026-11-21T02:02:03+01:00")
 
-func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
+func TestResize(t *testing.T) {
+	t.Run("a pod tells how far its node is", aPodTellsHowFarItsNodeIs)
+	t.Run("a pod tells what was done to it", aPodTellsWhatWasDoneToIt)
+	t.Run("what cannot be read of a pod is left out", whatCannotBeReadOfAPodIsLeftOut)
+	t.Run("a pod that was never sized tells nothing", aPodThatWasNeverSizedTellsNothing)
+}
+
+func aPodTellsHowFarItsNodeIs(t *testing.T) {
 	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
 	seen := func(generation int64) func(*corev1.Pod) {
@@ -47,7 +54,7 @@ func TestAPodTellsHowFarItsNodeIs(t *testing.T) {
 	}
 }
 
-func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
+func aPodTellsWhatWasDoneToIt(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	p := podtest.Pod(small, podtest.WithStatus(small, small), podtest.SizedForN4, sizedAt, podtest.AsResized, podtest.ManagedBy(podtest.SidecarResize), podtest.Annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
@@ -75,7 +82,7 @@ func TestAPodTellsWhatWasDoneToIt(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
+func whatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
 	small := podtest.Amounts{"800m", "", "1Gi", ""}
 	got := ResizeOf(pod.From(podtest.Pod(small, podtest.AsResized, podtest.Annotated("applied-instance-type", "n4", "applied-at", "yesterday", "original-cpu.app", "much", "original-memory.app", "1Gi"))))
 	if got == nil || !got.Applied.IsZero() || len(got.Containers) != 1 {
@@ -86,7 +93,7 @@ func TestWhatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestAPodThatWasNeverSizedTellsNothing(t *testing.T) {
+func aPodThatWasNeverSizedTellsNothing(t *testing.T) {
 	if got := ResizeOf(pod.From(podtest.Pod(podtest.Guaranteed, podtest.Annotated("original-cpu.app", "1")))); got != nil {
 		t.Errorf("got %+v", got)
 	}

@@ -48,7 +48,13 @@ func resizesOf(ctx context.Context, r *Queries, q ResizeQuery, most int) (names 
 	return strings.Join(told, " "), nil
 }
 
-func TestResizesAreThoseThatAreAskedForInOrder(t *testing.T) {
+func TestResizes(t *testing.T) {
+	t.Run("resizes are those that are asked for in order", resizesAreThoseThatAreAskedForInOrder)
+	t.Run("only of namespaces on the page is it asked whether they may be seen", onlyOfNamespacesOnThePageIsItAskedWhetherTheyMayBeSeen)
+	t.Run("resizes end with an error", resizesEndWithAnError)
+}
+
+func resizesAreThoseThatAreAskedForInOrder(t *testing.T) {
 	r := sizedShop(t)
 	for _, tc := range []struct {
 		name string
@@ -74,7 +80,7 @@ func TestResizesAreThoseThatAreAskedForInOrder(t *testing.T) {
 	}
 }
 
-func TestOnlyOfNamespacesOnThePageIsItAskedWhetherTheyMayBeSeen(t *testing.T) {
+func onlyOfNamespacesOnThePageIsItAskedWhetherTheyMayBeSeen(t *testing.T) {
 	r := sizedShop(t)
 	for most, want := range map[int][]string{1: {"bank"}, 2: {"bank"}, 3: {"bank", "shop"}, 9: {"bank", "shop"}} {
 		var asked []string
@@ -88,7 +94,7 @@ func TestOnlyOfNamespacesOnThePageIsItAskedWhetherTheyMayBeSeen(t *testing.T) {
 	}
 }
 
-func TestResizesEndWithAnError(t *testing.T) {
+func resizesEndWithAnError(t *testing.T) {
 	r := sizedShop(t)
 	unknown := errors.New("not known")
 	got, err := resizesOf(t.Context(), r, ResizeQuery{Sees: func(namespace string) (bool, error) {

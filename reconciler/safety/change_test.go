@@ -18,7 +18,15 @@ func nodeWith(allocatable corev1.ResourceList, conditions ...corev1.NodeConditio
 	return &corev1.Node{ObjectMeta: named("n4-0"), Status: corev1.NodeStatus{Allocatable: allocatable, Conditions: conditions}}
 }
 
-func TestTheQOSClassNeverChanges(t *testing.T) {
+func TestChange(t *testing.T) {
+	t.Run("the QOS class never changes", theQOSClassNeverChanges)
+	t.Run("requests are what the scheduler counts", requestsAreWhatTheSchedulerCounts)
+	t.Run("the first veto of change is told", theFirstVetoOfChangeIsTold)
+	t.Run("nothing vetoes no change", nothingVetoesNoChange)
+	t.Run("change leaves the pod as it is", changeLeavesThePodAsItIs)
+}
+
+func theQOSClassNeverChanges(t *testing.T) {
 	equal := app(list("cpu", "1", "memory", "1Gi"), list("cpu", "1", "memory", "1Gi"))
 	burst := app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "1", "memory", "1Gi"))
 	init := initContainer("init", list("cpu", "1"), nil)
@@ -127,7 +135,7 @@ func TestNodeCapacity(t *testing.T) {
 	}
 }
 
-func TestRequestsAreWhatTheSchedulerCounts(t *testing.T) {
+func requestsAreWhatTheSchedulerCounts(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
@@ -148,7 +156,7 @@ func TestRequestsAreWhatTheSchedulerCounts(t *testing.T) {
 
 // TestTheFirstVetoOfChangeIsTold takes one objection after the other from a
 // resize that meets them all.
-func TestTheFirstVetoOfChangeIsTold(t *testing.T) {
+func theFirstVetoOfChangeIsTold(t *testing.T) {
 	before := podWith(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "2Gi")))
 	after := podWith(app(list("cpu", "2", "memory", "2Gi"), list("cpu", "2", "memory", "2Gi")))
 	s := &Surroundings{
@@ -176,7 +184,7 @@ func TestTheFirstVetoOfChangeIsTold(t *testing.T) {
 	}
 }
 
-func TestNothingVetoesNoChange(t *testing.T) {
+func nothingVetoesNoChange(t *testing.T) {
 	s := &Surroundings{LimitRanges: []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
 		{Type: corev1.LimitTypeContainer, Max: list("cpu", "1m")},
 	}}}}}
@@ -184,7 +192,7 @@ func TestNothingVetoesNoChange(t *testing.T) {
 	check(t, changeTo(podWith(), podWith(app(list("cpu", "2"), nil)), s), contract.LimitRangeViolation, "")
 }
 
-func TestChangeLeavesThePodAsItIs(t *testing.T) {
+func changeLeavesThePodAsItIs(t *testing.T) {
 	before := podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizePending}))
 	same := before.DeepCopy()
 	s := &Surroundings{Node: nodeWith(list("cpu", "1")), Quotas: []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("cpu", "1"), Used: list("cpu", "1")}}}}

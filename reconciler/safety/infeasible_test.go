@@ -18,7 +18,11 @@ const (
 	swapping        = "In-place resize of containers with swap is not supported."
 )
 
-func TestWhatANodeCannotDoIsVetoedForThePodsThatNeedIt(t *testing.T) {
+func TestInfeasible(t *testing.T) {
+	t.Run("what a node cannot do is vetoed for the pods that need it", whatANodeCannotDoIsVetoedForThePodsThatNeedIt)
+}
+
+func whatANodeCannotDoIsVetoedForThePodsThatNeedIt(t *testing.T) {
 	const guaranteed, burstable = corev1.PodQOSGuaranteed, corev1.PodQOSBurstable
 	full := sizing.Container{CPU: sizing.Amount{Request: 1000, Limit: 1000}, Memory: sizing.Amount{Request: 1 << 30, Limit: 1 << 30}}
 	with := func(change func(*sizing.Container)) sizing.Container {

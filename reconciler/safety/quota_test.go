@@ -52,7 +52,12 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-func TestAQuotaThatDoesNotMindHidesNone(t *testing.T) {
+func TestQuotaRules(t *testing.T) {
+	t.Run("a quota that does not mind hides none", aQuotaThatDoesNotMindHidesNone)
+	t.Run("a quota counts only pods in its scopes", aQuotaCountsOnlyPodsInItsScopes)
+}
+
+func aQuotaThatDoesNotMindHidesNone(t *testing.T) {
 	elsewhere, room, full := quotaOf(list("cpu", "1"), list("cpu", "1")), quotaOf(list("cpu", "9"), list("cpu", "1")), quotaOf(list("cpu", "1"), list("cpu", "1"))
 	elsewhere.Spec.Scopes = []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeTerminating}
 	full.Name = "full"
@@ -62,7 +67,7 @@ func TestAQuotaThatDoesNotMindHidesNone(t *testing.T) {
 	}
 }
 
-func TestAQuotaCountsOnlyPodsInItsScopes(t *testing.T) {
+func aQuotaCountsOnlyPodsInItsScopes(t *testing.T) {
 	deadline := func(p *corev1.Pod) { seconds := int64(60); p.Spec.ActiveDeadlineSeconds = &seconds }
 	priority := func(p *corev1.Pod) { p.Spec.PriorityClassName = "high" }
 	term := corev1.PodAffinityTerm{Namespaces: []string{"other"}}

@@ -13,9 +13,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
+func TestResources(t *testing.T) {
+	t.Run("requests and limits are those of the scheduler", requestsAndLimitsAreThoseOfTheScheduler)
+}
+
 // Kubernetes' own functions are the oracle for how containers add up; what each
 // of them counts with is worked out here.
-func TestRequestsAndLimitsAreThoseOfTheScheduler(t *testing.T) {
+func requestsAndLimitsAreThoseOfTheScheduler(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	list := func() corev1.ResourceList {
 		r := corev1.ResourceList{}

@@ -83,9 +83,13 @@ func TestScope(t *testing.T) {
 	})
 }
 
+func TestScopeRules(t *testing.T) {
+	t.Run("the first veto of scope is told", theFirstVetoOfScopeIsTold)
+}
+
 // TestTheFirstVetoOfScopeIsTold takes one objection after the other from a pod
 // that has them all.
-func TestTheFirstVetoOfScopeIsTold(t *testing.T) {
+func theFirstVetoOfScopeIsTold(t *testing.T) {
 	now := metav1.Now()
 	s := Snapshot{Paused: "paused", VPA: "web", OwnerKinds: []string{"ReplicaSet"}}
 	p := podWith(running("app", nil), func(p *corev1.Pod) {

@@ -27,8 +27,12 @@ func TestPlausible(t *testing.T) {
 	}
 }
 
+func TestParse(t *testing.T) {
+	t.Run("reading what nearly all quantities are allocates nothing", readingWhatNearlyAllQuantitiesAreAllocatesNothing)
+}
+
 // Plans read many quantities.
-func TestReadingWhatNearlyAllQuantitiesAreAllocatesNothing(t *testing.T) {
+func readingWhatNearlyAllQuantitiesAreAllocatesNothing(t *testing.T) {
 	for _, tc := range []struct {
 		read  func(string) (int64, error)
 		texts []string

@@ -106,7 +106,13 @@ func oracle(v int64, f Factor, up bool) int64 {
 	return q.Int64()
 }
 
-func TestFactorAgainstExactOracle(t *testing.T) {
+func TestSizing(t *testing.T) {
+	t.Run("factor against exact oracle", factorAgainstExactOracle)
+	t.Run("quantities that no machine has are told", quantitiesThatNoMachineHasAreTold)
+	t.Run("from resources reads millicores and bytes", fromResourcesReadsMillicoresAndBytes)
+}
+
+func factorAgainstExactOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	number := func() uint64 { return r.Uint64()>>1>>r.UintN(63) | 1 }
 	for range 200_000 {
@@ -142,7 +148,7 @@ func TestQOSClass(t *testing.T) {
 	}
 }
 
-func TestQuantitiesThatNoMachineHasAreTold(t *testing.T) {
+func quantitiesThatNoMachineHasAreTold(t *testing.T) {
 	// With more digits than fit in 64 bits a quantity is kept as a decimal.
 	const digits = ".0000000000000000000000"
 	for text, want := range map[string]bool{"0" + digits: true, "1000000000" + digits: true, "1000000000" + digits + "1": false, "0": true, "1m": true, "64": true, "1G": true, "1000000001": false, "10E": false, "1e40": false, "-1": false, "18446744073709552": false} {
@@ -159,7 +165,7 @@ func TestQuantitiesThatNoMachineHasAreTold(t *testing.T) {
 	}
 }
 
-func TestFromResourcesReadsMillicoresAndBytes(t *testing.T) {
+func fromResourcesReadsMillicoresAndBytes(t *testing.T) {
 	got := FromResources(corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1.5"), corev1.ResourceMemory: resource.MustParse("1Gi"), "nvidia.com/gpu": resource.MustParse("1")},
 		Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")},

@@ -97,7 +97,12 @@ func checkUnscaling(t *testing.T, k kind, current Amount, f Factor) bool {
 	return !t.Failed()
 }
 
-func TestUnscalingBesideWhatIsKnown(t *testing.T) {
+func TestUnscale(t *testing.T) {
+	t.Run("unscaling beside what is known", unscalingBesideWhatIsKnown)
+	t.Run("an unscaled request is never above the known limit", anUnscaledRequestIsNeverAboveTheKnownLimit)
+}
+
+func unscalingBesideWhatIsKnown(t *testing.T) {
 	for _, tc := range []struct {
 		name           string
 		current, known Amount
@@ -124,7 +129,7 @@ func TestUnscalingBesideWhatIsKnown(t *testing.T) {
 	}
 }
 
-func TestAnUnscaledRequestIsNeverAboveTheKnownLimit(t *testing.T) {
+func anUnscaledRequestIsNeverAboveTheKnownLimit(t *testing.T) {
 	if got := unscaleCPU(Amount{3, 3}, Amount{Limit: 1}, Factor{2, 1}); got != (Amount{1, 1}) {
 		t.Errorf("got %v, want 1m/1m", got)
 	}

@@ -18,7 +18,19 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
-func TestAMethodThatIsNotInTheTableIsDenied(t *testing.T) {
+func TestAccess(t *testing.T) {
+	t.Run("a method that is not in the table is denied", aMethodThatIsNotInTheTableIsDenied)
+	t.Run("whoever was never found out may nothing", whoeverWasNeverFoundOutMayNothing)
+	t.Run("only this machine is local", onlyThisMachineIsLocal)
+	t.Run("the author is the caller unless nobody knows them", theAuthorIsTheCallerUnlessNobodyKnowsThem)
+	t.Run("callers that differ share no rights", callersThatDifferShareNoRights)
+	t.Run("calls that ask the same share one answer", callsThatAskTheSameShareOneAnswer)
+	t.Run("a call that is given up does not take the answer from others", aCallThatIsGivenUpDoesNotTakeTheAnswerFromOthers)
+	t.Run("an API server that does not answer is given five seconds", anAPIServerThatDoesNotAnswerIsGivenFiveSeconds)
+	t.Run("a panic is one of every call that asked", aPanicIsOneOfEveryCallThatAsked)
+}
+
+func aMethodThatIsNotInTheTableIsDenied(t *testing.T) {
 	a := New(Config{Local: true})
 	ctx := NewContext(t.Context(), Caller{Local: true})
 	_, err := a.AuthorizeUnary(ctx, nil, &grpc.UnaryServerInfo{FullMethod: "/a.B/C"}, func(context.Context, any) (any, error) {
@@ -33,7 +45,7 @@ func TestAMethodThatIsNotInTheTableIsDenied(t *testing.T) {
 	checkError(t, err, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED")
 }
 
-func TestWhoeverWasNeverFoundOutMayNothing(t *testing.T) {
+func whoeverWasNeverFoundOutMayNothing(t *testing.T) {
 	a, _ := asking(&answers{rights: allow})
 	for method, m := range methods {
 		if m.Exempt {
@@ -47,7 +59,7 @@ func TestWhoeverWasNeverFoundOutMayNothing(t *testing.T) {
 	}
 }
 
-func TestOnlyThisMachineIsLocal(t *testing.T) {
+func onlyThisMachineIsLocal(t *testing.T) {
 	encrypted := credentials.TLSInfo{}
 	for name, tc := range map[string]struct {
 		from  *peer.Peer
@@ -77,7 +89,7 @@ func TestOnlyThisMachineIsLocal(t *testing.T) {
 	}
 }
 
-func TestTheAuthorIsTheCallerUnlessNobodyKnowsThem(t *testing.T) {
+func theAuthorIsTheCallerUnlessNobodyKnowsThem(t *testing.T) {
 	if got := Author(NewContext(t.Context(), Caller{Name: "ann"}), "bob"); got != "ann" {
 		t.Errorf("a known caller is %s", got)
 	}
@@ -89,7 +101,7 @@ func TestTheAuthorIsTheCallerUnlessNobodyKnowsThem(t *testing.T) {
 	}
 }
 
-func TestCallersThatDifferShareNoRights(t *testing.T) {
+func callersThatDifferShareNoRights(t *testing.T) {
 	seen := map[[32]byte]Caller{}
 	for _, c := range []Caller{
 		{Name: "a"}, {Name: "b"}, {UID: "a"}, {Name: "a", Groups: []string{"b"}}, {Name: "a", Groups: []string{"b", "c"}}, {Name: "a", Groups: []string{`b" "c`}},
@@ -103,7 +115,7 @@ func TestCallersThatDifferShareNoRights(t *testing.T) {
 	}
 }
 
-func TestCallsThatAskTheSameShareOneAnswer(t *testing.T) {
+func callsThatAskTheSameShareOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 50
 		release := make(chan struct{})
@@ -140,7 +152,7 @@ func TestCallsThatAskTheSameShareOneAnswer(t *testing.T) {
 	})
 }
 
-func TestACallThatIsGivenUpDoesNotTakeTheAnswerFromOthers(t *testing.T) {
+func aCallThatIsGivenUpDoesNotTakeTheAnswerFromOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		a, _ := asking(&answers{tokens: func(ctx context.Context, token string) (authenticationv1.TokenReviewStatus, error) {
@@ -171,7 +183,7 @@ func TestACallThatIsGivenUpDoesNotTakeTheAnswerFromOthers(t *testing.T) {
 	})
 }
 
-func TestAnAPIServerThatDoesNotAnswerIsGivenFiveSeconds(t *testing.T) {
+func anAPIServerThatDoesNotAnswerIsGivenFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := asking(&answers{
 			tokens: func(ctx context.Context, _ string) (authenticationv1.TokenReviewStatus, error) {
@@ -194,7 +206,7 @@ func TestAnAPIServerThatDoesNotAnswerIsGivenFiveSeconds(t *testing.T) {
 	})
 }
 
-func TestAPanicIsOneOfEveryCallThatAsked(t *testing.T) {
+func aPanicIsOneOfEveryCallThatAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		a, _ := asking(&answers{tokens: func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {

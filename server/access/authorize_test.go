@@ -8,7 +8,11 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
-func TestWhatOnlyAServiceKnowsToNeedIsAskedAsTheRestIs(t *testing.T) {
+func TestAuthorize(t *testing.T) {
+	t.Run("what only a service knows to need is asked as the rest is", whatOnlyAServiceKnowsToNeedIsAskedAsTheRestIs)
+}
+
+func whatOnlyAServiceKnowsToNeedIsAskedAsTheRestIs(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		caller  Caller

@@ -49,7 +49,13 @@ func separate(t *testing.T) (a *Access, first, renewals *answers, pass func(time
 	return a, first, renewals, func(d time.Duration) { clock.SetTime(clock.Now().Add(d)) }
 }
 
-func TestAFloodOfBadTokensIsBoundedByWhereItComesFrom(t *testing.T) {
+func TestNewcomers(t *testing.T) {
+	t.Run("a flood of bad tokens is bounded by where it comes from", aFloodOfBadTokensIsBoundedByWhereItComesFrom)
+	t.Run("a token that was good does not wait behind a flood", aTokenThatWasGoodDoesNotWaitBehindAFlood)
+	t.Run("a token that is good no longer is as any other", aTokenThatIsGoodNoLongerIsAsAnyOther)
+}
+
+func aFloodOfBadTokensIsBoundedByWhereItComesFrom(t *testing.T) {
 	a, first, _, pass := separate(t)
 	asked, err := flood(t, a, "a", here)
 	if asked != newBurst || first.tokensAsked.Load() != newBurst {
@@ -74,7 +80,7 @@ func TestAFloodOfBadTokensIsBoundedByWhereItComesFrom(t *testing.T) {
 	}
 }
 
-func TestATokenThatWasGoodDoesNotWaitBehindAFlood(t *testing.T) {
+func aTokenThatWasGoodDoesNotWaitBehindAFlood(t *testing.T) {
 	a, first, renewals, pass := separate(t)
 	token := from(t.Context(), here, "good one")
 	if _, err := a.authenticate(token); err != nil {
@@ -98,7 +104,7 @@ func TestATokenThatWasGoodDoesNotWaitBehindAFlood(t *testing.T) {
 	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
 }
 
-func TestATokenThatIsGoodNoLongerIsAsAnyOther(t *testing.T) {
+func aTokenThatIsGoodNoLongerIsAsAnyOther(t *testing.T) {
 	a, first, renewals, pass := separate(t)
 	token := from(t.Context(), here, "good one")
 	if _, err := a.authenticate(token); err != nil {

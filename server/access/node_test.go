@@ -2,7 +2,11 @@ package access
 
 import "testing"
 
-func TestWhichNodeACallerIsBoundTo(t *testing.T) {
+func TestNode(t *testing.T) {
+	t.Run("which node a caller is bound to", whichNodeACallerIsBoundTo)
+}
+
+func whichNodeACallerIsBoundTo(t *testing.T) {
 	for name, tc := range map[string]struct {
 		extra map[string][]string
 		node  string

@@ -53,7 +53,12 @@ func watching(t *testing.T, a *Access, ctx context.Context, method string, reque
 	}
 }
 
-func TestAStreamIsAskedAgainWhetherItMayGoOn(t *testing.T) {
+func TestStream(t *testing.T) {
+	t.Run("a stream is asked again whether it may go on", aStreamIsAskedAgainWhetherItMayGoOn)
+	t.Run("a call that nobody was let in to is not asked again", aCallThatNobodyWasLetInToIsNotAskedAgain)
+}
+
+func aStreamIsAskedAgainWhetherItMayGoOn(t *testing.T) {
 	in := func(namespace string) func(context.Context, *authorizationv1.ResourceAttributes) (bool, error) {
 		return func(_ context.Context, to *authorizationv1.ResourceAttributes) (bool, error) {
 			return to.Namespace == namespace, nil
@@ -128,7 +133,7 @@ func TestAStreamIsAskedAgainWhetherItMayGoOn(t *testing.T) {
 	}
 }
 
-func TestACallThatNobodyWasLetInToIsNotAskedAgain(t *testing.T) {
+func aCallThatNobodyWasLetInToIsNotAskedAgain(t *testing.T) {
 	if err := StillAllowed(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -10,7 +10,12 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-func TestHowLongATokenIsRemembered(t *testing.T) {
+func TestToken(t *testing.T) {
+	t.Run("how long a token is remembered", howLongATokenIsRemembered)
+	t.Run("only a token for this server is good", onlyATokenForThisServerIsGood)
+}
+
+func howLongATokenIsRemembered(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	bad := func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
 		return authenticationv1.TokenReviewStatus{Error: "no"}, nil
@@ -53,7 +58,7 @@ func TestHowLongATokenIsRemembered(t *testing.T) {
 	}
 }
 
-func TestOnlyATokenForThisServerIsGood(t *testing.T) {
+func onlyATokenForThisServerIsGood(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer authenticationv1.TokenReviewStatus
 		good   bool

@@ -9,7 +9,13 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
-func TestWhatACallerMayNotSeeIsRememberedForFiveSeconds(t *testing.T) {
+func TestView(t *testing.T) {
+	t.Run("what a caller may not see is remembered for five seconds", whatACallerMayNotSeeIsRememberedForFiveSeconds)
+	t.Run("any other denial is not remembered", anyOtherDenialIsNotRemembered)
+	t.Run("what one caller may not see leaves the rights of others", whatOneCallerMayNotSeeLeavesTheRightsOfOthers)
+}
+
+func whatACallerMayNotSeeIsRememberedForFiveSeconds(t *testing.T) {
 	asked := &answers{rights: deny}
 	a, clock := asking(asked)
 	ctx := NewContext(t.Context(), Caller{Name: "ann"})
@@ -33,7 +39,7 @@ func TestWhatACallerMayNotSeeIsRememberedForFiveSeconds(t *testing.T) {
 	check(true, 0)
 }
 
-func TestAnyOtherDenialIsNotRemembered(t *testing.T) {
+func anyOtherDenialIsNotRemembered(t *testing.T) {
 	asked := &answers{rights: deny}
 	a, _ := asking(asked)
 	id := newIdentity(Caller{Name: "ann"})
@@ -47,7 +53,7 @@ func TestAnyOtherDenialIsNotRemembered(t *testing.T) {
 	}
 }
 
-func TestWhatOneCallerMayNotSeeLeavesTheRightsOfOthers(t *testing.T) {
+func whatOneCallerMayNotSeeLeavesTheRightsOfOthers(t *testing.T) {
 	asked := &answers{rights: allow}
 	a, _ := asking(asked)
 	right, ann := Right{"list", "plans"}, newIdentity(Caller{Name: "ann"})

@@ -26,8 +26,12 @@ func (nothing) Impact(context.Context, *ratios.Table) (*query.Impact, error) {
 	return &query.Impact{}, nil
 }
 
+func TestAccept(t *testing.T) {
+	t.Run("a suggestion is accepted by setting it", aSuggestionIsAcceptedBySettingIt)
+}
+
 // A suggestion is of a node type that is there, of one that is not, or of one CPU model.
-func TestASuggestionIsAcceptedBySettingIt(t *testing.T) {
+func aSuggestionIsAcceptedBySettingIt(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	servertest.ConfigMapIn(t, client, namespace.Name, "overrides")

@@ -47,7 +47,14 @@ func byAgent(id, node string) *workloadresizerv1.BenchmarkSample {
 	return s
 }
 
-func TestANodeSendsWhatItsAgentMeasures(t *testing.T) {
+func TestBound(t *testing.T) {
+	t.Run("a node sends what its agent measures", aNodeSendsWhatItsAgentMeasures)
+	t.Run("a node's labels tell its cpu model", aNodesLabelsTellItsCPUModel)
+	t.Run("no node takes the IDs of another", noNodeTakesTheIDsOfAnother)
+	t.Run("to send samples makes no view", toSendSamplesMakesNoView)
+}
+
+func aNodeSendsWhatItsAgentMeasures(t *testing.T) {
 	m := servertest.NewMeasured()
 	send := onNodes(t, m)
 	for _, tc := range []struct {
@@ -84,7 +91,7 @@ func TestANodeSendsWhatItsAgentMeasures(t *testing.T) {
 	}
 }
 
-func TestANodesLabelsTellItsCPUModel(t *testing.T) {
+func aNodesLabelsTellItsCPUModel(t *testing.T) {
 	m := servertest.NewMeasured()
 	send := onNodes(t, m)
 	send("labelled", byAgent("a", "labelled"))
@@ -98,7 +105,7 @@ func TestANodesLabelsTellItsCPUModel(t *testing.T) {
 	}
 }
 
-func TestNoNodeTakesTheIDsOfAnother(t *testing.T) {
+func noNodeTakesTheIDsOfAnother(t *testing.T) {
 	m := servertest.NewMeasured()
 	send := onNodes(t, m)
 	long := strings.Repeat("long.", 40) + "node"
@@ -127,7 +134,7 @@ func TestNoNodeTakesTheIDsOfAnother(t *testing.T) {
 }
 
 // To make a view takes long, and the nodes of a large cluster all send at once.
-func TestToSendSamplesMakesNoView(t *testing.T) {
+func toSendSamplesMakesNoView(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, nil)
 	for _, id := range []string{"a", "b"} {

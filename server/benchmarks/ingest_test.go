@@ -29,7 +29,15 @@ var fleet = map[string]map[string]string{
 	"nameless": {"pool": "fast"},
 }
 
-func TestEachSampleIsJudgedByItself(t *testing.T) {
+func TestIngest(t *testing.T) {
+	t.Run("each sample is judged by itself", eachSampleIsJudgedByItself)
+	t.Run("what a sample is kept as", whatASampleIsKeptAs)
+	t.Run("everything can be sent once more", everythingCanBeSentOnceMore)
+	t.Run("what is told of bad samples is bounded", whatIsToldOfBadSamplesIsBounded)
+	t.Run("why samples are not kept", whySamplesAreNotKept)
+}
+
+func eachSampleIsJudgedByItself(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, fleet)
 	const invalid, unknown = workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_INVALID, workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN
@@ -98,7 +106,7 @@ func TestEachSampleIsJudgedByItself(t *testing.T) {
 	}
 }
 
-func TestWhatASampleIsKeptAs(t *testing.T) {
+func whatASampleIsKeptAs(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, fleet)
 	full := &workloadresizerv1.BenchmarkSample{
@@ -130,7 +138,7 @@ func TestWhatASampleIsKeptAs(t *testing.T) {
 	}
 }
 
-func TestEverythingCanBeSentOnceMore(t *testing.T) {
+func everythingCanBeSentOnceMore(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, nil)
 	part := []*workloadresizerv1.BenchmarkSample{servertest.Sampled("a", time.Hour), servertest.Sampled("b", time.Hour), servertest.Sampled("old", 0)}
@@ -160,7 +168,7 @@ func TestEverythingCanBeSentOnceMore(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOfBadSamplesIsBounded(t *testing.T) {
+func whatIsToldOfBadSamplesIsBounded(t *testing.T) {
 	client := measuring(t, servertest.NewMeasured(), nil)
 	huge := servertest.Sampled(strings.Repeat("é", 1<<20), time.Hour)
 	huge.NodeType = strings.Repeat("é", 1<<19)
@@ -198,7 +206,7 @@ func TestAStreamHasAnEnd(t *testing.T) {
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "samples must contain no more than 1000 item")
 }
 
-func TestWhySamplesAreNotKept(t *testing.T) {
+func whySamplesAreNotKept(t *testing.T) {
 	part := []*workloadresizerv1.BenchmarkSample{servertest.Sampled("a", time.Hour)}
 	onNode := servertest.Sampled("b", time.Hour)
 	onNode.NodeType, onNode.Node = "", "google"

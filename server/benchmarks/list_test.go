@@ -80,7 +80,12 @@ func TestListBenchmarks(t *testing.T) {
 	}
 }
 
-func TestAPageTokenOfTheLongestKeyIsAccepted(t *testing.T) {
+func TestList(t *testing.T) {
+	t.Run("a page token of the longest key is accepted", aPageTokenOfTheLongestKeyIsAccepted)
+	t.Run("a benchmark is told with all that is known", aBenchmarkIsToldWithAllThatIsKnown)
+}
+
+func aPageTokenOfTheLongestKeyIsAccepted(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("<", n) }
 	key := estimate.Key{NodeType: long(63), CPUModel: long(63), Benchmark: long(128), Version: long(64)}
 	token := benchmarksToken(&key)
@@ -103,7 +108,7 @@ func FuzzParseBenchmarksToken(f *testing.F) {
 	})
 }
 
-func TestABenchmarkIsToldWithAllThatIsKnown(t *testing.T) {
+func aBenchmarkIsToldWithAllThatIsKnown(t *testing.T) {
 	got := benchmarkMessage(&estimate.Aggregate{
 		Key: estimate.Key{NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "coremark", Version: "1"}, Unit: "iterations/s",
 		Samples: 9, Outliers: 1, Machines: 4, Median: 22207, Spread: 0.01, SingleThread: 39000, SpotChecks: 3, SpotMedian: 38000,

@@ -78,7 +78,13 @@ func TestListSuggestions(t *testing.T) {
 	}
 }
 
-func TestWhatItWouldMeanToAcceptASuggestion(t *testing.T) {
+func TestSuggestions(t *testing.T) {
+	t.Run("what it would mean to accept a suggestion", whatItWouldMeanToAcceptASuggestion)
+	t.Run("why there is no suggestion", whyThereIsNoSuggestion)
+	t.Run("a suggestion takes a slot of previews", aSuggestionTakesASlotOfPreviews)
+}
+
+func whatItWouldMeanToAcceptASuggestion(t *testing.T) {
 	get := func(client workloadresizerv1.BenchmarkServiceClient, nodeType string) *workloadresizerv1.GetSuggestionResponse {
 		t.Helper()
 		got, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
@@ -107,7 +113,7 @@ func TestWhatItWouldMeanToAcceptASuggestion(t *testing.T) {
 	}
 }
 
-func TestWhyThereIsNoSuggestion(t *testing.T) {
+func whyThereIsNoSuggestion(t *testing.T) {
 	unread, unbased := &servertest.Measured{Unread: errors.New("samples-3 is not read")}, &servertest.Measured{Known: &judge.View{}}
 	for _, tc := range []struct {
 		name            string
@@ -143,7 +149,7 @@ func TestWhyThereIsNoSuggestion(t *testing.T) {
 	}
 }
 
-func TestASuggestionTakesASlotOfPreviews(t *testing.T) {
+func aSuggestionTakesASlotOfPreviews(t *testing.T) {
 	v := published()
 	slots := limits.NewSlots(1)
 	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: v}, serving{slots: slots})

@@ -127,7 +127,16 @@ func call(ctx context.Context, address string, client *pair, version uint16) (se
 	return server, string(answer), errors.Join(err, conn.Close())
 }
 
-func TestConnectionsHaveWhatTheFilesSayNow(t *testing.T) {
+func TestSource(t *testing.T) {
+	t.Run("connections have what the files say now", connectionsHaveWhatTheFilesSayNow)
+	t.Run("TLS is at least 1.2", tlsisAtLeast12)
+	t.Run("files that cannot be used are an error at start", filesThatCannotBeUsedAreAnErrorAtStart)
+	t.Run("a broken file is logged once and without the key", aBrokenFileIsLoggedOnceAndWithoutTheKey)
+	t.Run("what the files say is told", whatTheFilesSayIsTold)
+	t.Run("a certificate from elsewhere is served beside the files", aCertificateFromElsewhereIsServedBesideTheFiles)
+}
+
+func connectionsHaveWhatTheFilesSayNow(t *testing.T) {
 	first, second, ann, bob := newPair(t, "first"), newPair(t, "second"), newPair(t, "ann"), newPair(t, "bob")
 	f := files(t, first, ann)
 	address := serve(t, f)
@@ -164,7 +173,7 @@ func TestConnectionsHaveWhatTheFilesSayNow(t *testing.T) {
 	}
 }
 
-func TestTLSIsAtLeast12(t *testing.T) {
+func tlsisAtLeast12(t *testing.T) {
 	server := newPair(t, "server")
 	address := serve(t, files(t, server, server))
 	if _, _, err := call(t.Context(), address, nil, tls.VersionTLS11); err == nil {
@@ -175,7 +184,7 @@ func TestTLSIsAtLeast12(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeUsedAreAnErrorAtStart(t *testing.T) {
+func filesThatCannotBeUsedAreAnErrorAtStart(t *testing.T) {
 	server, other := newPair(t, "server"), newPair(t, "other")
 	for name, tc := range map[string]struct {
 		spoil func(*Files)
@@ -196,7 +205,7 @@ func TestFilesThatCannotBeUsedAreAnErrorAtStart(t *testing.T) {
 	}
 }
 
-func TestABrokenFileIsLoggedOnceAndWithoutTheKey(t *testing.T) {
+func aBrokenFileIsLoggedOnceAndWithoutTheKey(t *testing.T) {
 	server, other := newPair(t, "server"), newPair(t, "other")
 	f := files(t, server, server)
 	source, err := New(f, 0)
@@ -221,7 +230,7 @@ func TestABrokenFileIsLoggedOnceAndWithoutTheKey(t *testing.T) {
 	}
 }
 
-func TestWhatTheFilesSayIsTold(t *testing.T) {
+func whatTheFilesSayIsTold(t *testing.T) {
 	server, other := newPair(t, "server"), newPair(t, "other")
 	f := files(t, server, server)
 	source, err := New(f, 0)
@@ -248,7 +257,7 @@ func TestWhatTheFilesSayIsTold(t *testing.T) {
 	}
 }
 
-func TestACertificateFromElsewhereIsServedBesideTheFiles(t *testing.T) {
+func aCertificateFromElsewhereIsServedBesideTheFiles(t *testing.T) {
 	server, ann, bob := newPair(t, "server"), newPair(t, "ann"), newPair(t, "bob")
 	f := files(t, server, ann)
 	address := serve(t, Files{ClientCA: f.ClientCA, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &server.tls, nil }})

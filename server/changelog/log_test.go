@@ -35,7 +35,16 @@ func describe(e Event[int]) string {
 	return fmt.Sprintf("%s %s %d", [...]string{Added: "added", Modified: "modified", Deleted: "deleted"}[e.Kind], e.Key, *e.Item)
 }
 
-func TestAReaderGetsThePresentStateAndThenEveryChange(t *testing.T) {
+func TestLog(t *testing.T) {
+	t.Run("a reader gets the present state and then every change", aReaderGetsThePresentStateAndThenEveryChange)
+	t.Run("an update that changes nothing wakes nobody", anUpdateThatChangesNothingWakesNobody)
+	t.Run("those who begin together share a large state", thoseWhoBeginTogetherShareALargeState)
+	t.Run("a token goes on where it was given", aTokenGoesOnWhereItWasGiven)
+	t.Run("who is behind by more than half is cut off and may resume", whoIsBehindByMoreThanHalfIsCutOffAndMayResume)
+	t.Run("every reader sees exactly the sequence", everyReaderSeesExactlyTheSequence)
+}
+
+func aReaderGetsThePresentStateAndThenEveryChange(t *testing.T) {
 	f := New[int](16)
 	f.Update(set("b", 1), set("a", 1), set("c", 1), drop("c"))
 	state, r := f.Begin("")
@@ -60,7 +69,7 @@ func TestAReaderGetsThePresentStateAndThenEveryChange(t *testing.T) {
 	}
 }
 
-func TestAnUpdateThatChangesNothingWakesNobody(t *testing.T) {
+func anUpdateThatChangesNothingWakesNobody(t *testing.T) {
 	f := New[int](16)
 	_, r := f.Begin("")
 	_, more, _ := r.Next()
@@ -74,7 +83,7 @@ func TestAnUpdateThatChangesNothingWakesNobody(t *testing.T) {
 	<-more
 }
 
-func TestThoseWhoBeginTogetherShareALargeState(t *testing.T) {
+func thoseWhoBeginTogetherShareALargeState(t *testing.T) {
 	f := New[int](64)
 	for i := range sharedFrom {
 		f.Update(set(fmt.Sprint(i), i))
@@ -100,7 +109,7 @@ func TestThoseWhoBeginTogetherShareALargeState(t *testing.T) {
 	runtime.KeepAlive(first)
 }
 
-func TestATokenGoesOnWhereItWasGiven(t *testing.T) {
+func aTokenGoesOnWhereItWasGiven(t *testing.T) {
 	f := New[int](16)
 	_, r := f.Begin("shop")
 	for i := range 10 {
@@ -154,7 +163,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestWhoIsBehindByMoreThanHalfIsCutOffAndMayResume(t *testing.T) {
+func whoIsBehindByMoreThanHalfIsCutOffAndMayResume(t *testing.T) {
 	f := New[int](16)
 	_, r := f.Begin("")
 	drain(t, r)
@@ -191,7 +200,7 @@ func TestWhoIsBehindByMoreThanHalfIsCutOffAndMayResume(t *testing.T) {
 
 // TestEveryReaderSeesExactlyTheSequence has readers begin at any time, resume at
 // any time, and end with what the log has.
-func TestEveryReaderSeesExactlyTheSequence(t *testing.T) {
+func everyReaderSeesExactlyTheSequence(t *testing.T) {
 	const events = 20_000
 	f := New[int](4 * events) // Nobody is too slow here.
 	read := func(seed uint64) error {

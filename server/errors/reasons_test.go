@@ -65,7 +65,13 @@ func find(into map[string][]string, text string) {
 	}
 }
 
-func TestTheAPINamesEveryReasonThatThereIs(t *testing.T) {
+func TestReasons(t *testing.T) {
+	t.Run("the API names every reason that there is", theAPINamesEveryReasonThatThereIs)
+	t.Run("an error has the code of its reason", anErrorHasTheCodeOfItsReason)
+	t.Run("the code says what else an error tells", theCodeSaysWhatElseAnErrorTells)
+}
+
+func theAPINamesEveryReasonThatThereIs(t *testing.T) {
 	general, own := documented(t)
 	var wantGeneral, wantOwn []string
 	byName := map[string]*Reason{}
@@ -114,7 +120,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestAnErrorHasTheCodeOfItsReason(t *testing.T) {
+func anErrorHasTheCodeOfItsReason(t *testing.T) {
 	info := func(metadata map[string]string) *errdetails.ErrorInfo {
 		return &errdetails.ErrorInfo{Reason: "ETAG_MISMATCH", Domain: "workload-resizer.io", Metadata: metadata}
 	}
@@ -134,7 +140,7 @@ func TestAnErrorHasTheCodeOfItsReason(t *testing.T) {
 	}
 }
 
-func TestTheCodeSaysWhatElseAnErrorTells(t *testing.T) {
+func theCodeSaysWhatElseAnErrorTells(t *testing.T) {
 	for _, r := range Reasons() {
 		var want []any
 		switch r.Code() {

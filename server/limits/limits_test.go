@@ -19,7 +19,17 @@ import (
 
 const getRatio = workloadresizerv1.RatioService_GetRatio_FullMethodName
 
-func TestOneCallerDoesNotCostOthersTheirCalls(t *testing.T) {
+func TestLimits(t *testing.T) {
+	t.Run("one caller does not cost others their calls", oneCallerDoesNotCostOthersTheirCalls)
+	t.Run("one node does not cost others their calls", oneNodeDoesNotCostOthersTheirCalls)
+	t.Run("first calls at once share a limit", firstCallsAtOnceShareALimit)
+	t.Run("previews have their number", previewsHaveTheirNumber)
+	t.Run("watches of a caller have their number", watchesOfACallerHaveTheirNumber)
+	t.Run("nothing of a caller is kept when its work ends", nothingOfACallerIsKeptWhenItsWorkEnds)
+	t.Run("unary calls have a deadline of the server", unaryCallsHaveADeadlineOfTheServer)
+}
+
+func oneCallerDoesNotCostOthersTheirCalls(t *testing.T) {
 	l := New(Limits{CallsPerSecond: 1e-3, CallBurst: 3})
 	for range 3 {
 		if err := l.pace(servertest.As(t, "ann"), getRatio); err != nil {
@@ -42,7 +52,7 @@ func TestOneCallerDoesNotCostOthersTheirCalls(t *testing.T) {
 }
 
 // Node agents share an account.
-func TestOneNodeDoesNotCostOthersTheirCalls(t *testing.T) {
+func oneNodeDoesNotCostOthersTheirCalls(t *testing.T) {
 	l := New(Limits{CallsPerSecond: 1e-3, CallBurst: 1})
 	on := func(nodes ...string) error {
 		extra := map[string][]string{"authentication.kubernetes.io/pod-name": {"x"}, "authentication.kubernetes.io/node-name": nodes}
@@ -58,7 +68,7 @@ func TestOneNodeDoesNotCostOthersTheirCalls(t *testing.T) {
 	servertest.CheckError(t, on("a", "b"), codes.ResourceExhausted, "RATE_LIMITED", "try again in")
 }
 
-func TestFirstCallsAtOnceShareALimit(t *testing.T) {
+func firstCallsAtOnceShareALimit(t *testing.T) {
 	l := New(Limits{CallsPerSecond: 1e-3, CallBurst: 3})
 	var allowed atomic.Int32
 	var calling sync.WaitGroup
@@ -75,7 +85,7 @@ func TestFirstCallsAtOnceShareALimit(t *testing.T) {
 	}
 }
 
-func TestPreviewsHaveTheirNumber(t *testing.T) {
+func previewsHaveTheirNumber(t *testing.T) {
 	s := NewSlots(4)
 	take := func(ctx context.Context) func() {
 		t.Helper()
@@ -106,7 +116,7 @@ func TestPreviewsHaveTheirNumber(t *testing.T) {
 	}
 }
 
-func TestWatchesOfACallerHaveTheirNumber(t *testing.T) {
+func watchesOfACallerHaveTheirNumber(t *testing.T) {
 	l := New(Limits{WatchesPerCaller: 2})
 	var leave func()
 	for range 2 {
@@ -126,7 +136,7 @@ func TestWatchesOfACallerHaveTheirNumber(t *testing.T) {
 	}
 }
 
-func TestNothingOfACallerIsKeptWhenItsWorkEnds(t *testing.T) {
+func nothingOfACallerIsKeptWhenItsWorkEnds(t *testing.T) {
 	l, s := New(Default), NewSlots(4)
 	for i := range 10 {
 		leave, err := l.enterWatch(fmt.Sprint(i))
@@ -145,7 +155,7 @@ func TestNothingOfACallerIsKeptWhenItsWorkEnds(t *testing.T) {
 	}
 }
 
-func TestUnaryCallsHaveADeadlineOfTheServer(t *testing.T) {
+func unaryCallsHaveADeadlineOfTheServer(t *testing.T) {
 	l := New(Default)
 	for _, tc := range []struct {
 		name       string

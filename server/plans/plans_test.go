@@ -102,7 +102,16 @@ func TestPreviewPlans(t *testing.T) {
 	}
 }
 
-func TestWhatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
+func TestPlans(t *testing.T) {
+	t.Run("what a preview cannot be asked for is named by its field", whatAPreviewCannotBeAskedForIsNamedByItsField)
+	t.Run("a stream tells how far it is and what it comes to", aStreamTellsHowFarItIsAndWhatItComesTo)
+	t.Run("a long stream tells about every second how far it is", aLongStreamTellsAboutEverySecondHowFarItIs)
+	t.Run("a caller sees only what he may", aCallerSeesOnlyWhatHeMay)
+	t.Run("a plan of a stream is that of its pod", aPlanOfAStreamIsThatOfItsPod)
+	t.Run("a slot is taken until the work ends", aSlotIsTakenUntilTheWorkEnds)
+}
+
+func whatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
 	client := shop(t, servertest.All)
 	type wanted struct{ fields, message string }
 	ratios := func(all ...*workloadresizerv1.Ratio) *workloadresizerv1.WhatIf {
@@ -145,7 +154,7 @@ func TestWhatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
 	}
 }
 
-func TestAStreamTellsHowFarItIsAndWhatItComesTo(t *testing.T) {
+func aStreamTellsHowFarItIsAndWhatItComesTo(t *testing.T) {
 	all, err := previews(shop(t, servertest.All).PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{}))
 	if err != nil || len(all) != 6 {
 		t.Fatalf("%d messages, %v", len(all), err)
@@ -174,7 +183,7 @@ func (s *sent) Send(m *workloadresizerv1.PreviewPlansResponse) error {
 	return nil
 }
 
-func TestALongStreamTellsAboutEverySecondHowFarItIs(t *testing.T) {
+func aLongStreamTellsAboutEverySecondHowFarItIs(t *testing.T) {
 	r := servertest.StartShop(t, servertest.Setup{})
 	at := time.Unix(0, 0)
 	service := New(Config{Ratios: r.Store, Reconciler: r.Loop, Viewer: servertest.All})
@@ -200,7 +209,7 @@ func TestALongStreamTellsAboutEverySecondHowFarItIs(t *testing.T) {
 	}
 }
 
-func TestACallerSeesOnlyWhatHeMay(t *testing.T) {
+func aCallerSeesOnlyWhatHeMay(t *testing.T) {
 	client := shop(t, servertest.Only("bank"))
 	all, err := previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{}))
 	if got := podsOf(all); err != nil || got != "bank/db=800m" {
@@ -228,7 +237,7 @@ func TestACallerSeesOnlyWhatHeMay(t *testing.T) {
 	}
 }
 
-func TestAPlanOfAStreamIsThatOfItsPod(t *testing.T) {
+func aPlanOfAStreamIsThatOfItsPod(t *testing.T) {
 	client := shop(t, servertest.All)
 	one, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y"})
 	if err != nil {
@@ -252,7 +261,7 @@ func TestAPlanOfAStreamIsThatOfItsPod(t *testing.T) {
 
 // A call that its caller ends early must not let the next one begin while its
 // work goes on.
-func TestASlotIsTakenUntilTheWorkEnds(t *testing.T) {
+func aSlotIsTakenUntilTheWorkEnds(t *testing.T) {
 	slots := limits.NewSlots(1)
 	ctx := servertest.As(t, "ann")
 	release, err := slots.Take(ctx)

@@ -17,7 +17,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
+func TestImpact(t *testing.T) {
+	t.Run("an impact hides what the caller does not see", anImpactHidesWhatTheCallerDoesNotSee)
+	t.Run("an impact names 100 vetoed pods that the caller sees", anImpactNames100VetoedPodsThatTheCallerSees)
+	t.Run("an impact takes a slot", anImpactTakesASlot)
+}
+
+func anImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 	vetoed := func(namespace string) *plan.Plan {
 		return &plan.Plan{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}, Node: "a", Reasons: []plan.Reason{{Code: "NodeCapacity", Message: "full"}}}
 	}
@@ -48,7 +54,7 @@ func TestAnImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 	servertest.CheckError(t, err, codes.Unavailable, "IDENTITY_NOT_READY", "cannot be asked")
 }
 
-func TestAnImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
+func anImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
 	impact := &query.Impact{}
 	for n := range 300 {
 		impact.Vetoed = append(impact.Vetoed, &plan.Plan{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}})
@@ -59,7 +65,7 @@ func TestAnImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
 	}
 }
 
-func TestAnImpactTakesASlot(t *testing.T) {
+func anImpactTakesASlot(t *testing.T) {
 	slots := limits.NewSlots(1)
 	if _, err := slots.Take(servertest.As(t, "ben")); err != nil {
 		t.Fatal(err)

@@ -63,7 +63,11 @@ func TestListRatios(t *testing.T) {
 	}
 }
 
-func TestListRatiosTellsTheRules(t *testing.T) {
+func TestRead(t *testing.T) {
+	t.Run("list ratios tells the rules", listRatiosTellsTheRules)
+}
+
+func listRatiosTellsTheRules(t *testing.T) {
 	l := servertest.Layer()
 	l.Rules = []ratios.Rule{{
 		Name:     "overrides[0] (critical)",

@@ -88,7 +88,11 @@ func TestWatchRatios(t *testing.T) {
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
 }
 
-func TestWithoutRatiosThereIsNothingToWatch(t *testing.T) {
+func TestWatch(t *testing.T) {
+	t.Run("without ratios there is nothing to watch", withoutRatiosThereIsNothingToWatch)
+}
+
+func withoutRatiosThereIsNothingToWatch(t *testing.T) {
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
 	_, err := watchRatios(t, client, "").Recv()
 	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")

@@ -345,7 +345,14 @@ func TestRatioWrites(t *testing.T) {
 	})
 }
 
-func TestAServerWithoutOverridesSaysSo(t *testing.T) {
+func TestWrite(t *testing.T) {
+	t.Run("a server without overrides says so", aServerWithoutOverridesSaysSo)
+	t.Run("what an update changes", whatAnUpdateChanges)
+	t.Run("what people say of a change is one line", whatPeopleSayOfAChangeIsOneLine)
+	t.Run("errors of the store of overrides", errorsOfTheStoreOfOverrides)
+}
+
+func aServerWithoutOverridesSaysSo(t *testing.T) {
 	s := New(Config{Store: ratios.NewStore()})
 	for name, call := range map[string]func() error{
 		"update":   func() error { _, err := s.UpdateRatio(t.Context(), cpu("n4", 2)); return err },
@@ -363,7 +370,7 @@ func TestAServerWithoutOverridesSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhatAnUpdateChanges(t *testing.T) {
+func whatAnUpdateChanges(t *testing.T) {
 	now := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
 	hour := now.Add(time.Hour)
 	full := &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 2, MemoryPerf: 3, ExpireTime: timestamppb.New(hour), Etag: "e"}
@@ -405,7 +412,7 @@ func TestWhatAnUpdateChanges(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleSayOfAChangeIsOneLine(t *testing.T) {
+func whatPeopleSayOfAChangeIsOneLine(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	s := New(Config{Store: store})
 	_, err := s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "a\nb", Author: strings.Repeat("a", 129)}, nil, nil)
@@ -414,7 +421,7 @@ func TestWhatPeopleSayOfAChangeIsOneLine(t *testing.T) {
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason has U+FFFE, which is no character")
 }
 
-func TestErrorsOfTheStoreOfOverrides(t *testing.T) {
+func errorsOfTheStoreOfOverrides(t *testing.T) {
 	for _, tc := range []struct {
 		err     error
 		code    codes.Code

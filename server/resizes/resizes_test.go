@@ -304,7 +304,11 @@ func (s *resizeSuite) watch(t *testing.T) {
 	}
 }
 
-func TestResizesAreNotKnownBeforePodsAre(t *testing.T) {
+func TestResizesRules(t *testing.T) {
+	t.Run("resizes are not known before pods are", resizesAreNotKnownBeforePodsAre)
+}
+
+func resizesAreNotKnownBeforePodsAre(t *testing.T) {
 	client := serve(t, servertest.New(t, servertest.Setup{}), servertest.All)
 	stream, err := client.WatchResizes(t.Context(), &workloadresizerv1.WatchResizesRequest{})
 	if err != nil {

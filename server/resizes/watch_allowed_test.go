@@ -32,7 +32,11 @@ func (yes) Create(context.Context, *authorizationv1.SubjectAccessReview, metav1.
 	return &authorizationv1.SubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}}, nil
 }
 
-func TestAWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
+func TestWatchAllowed(t *testing.T) {
+	t.Run("a watch outlives its certificate by a minute at most", aWatchOutlivesItsCertificateByAMinuteAtMost)
+}
+
+func aWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 	for name, every := range map[string]time.Duration{"quiet": time.Hour, "busy": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

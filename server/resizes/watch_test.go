@@ -46,7 +46,11 @@ func (s *resizeStream) Send(m *workloadresizerv1.WatchResizesResponse) error {
 	return nil
 }
 
-func TestARightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
+func TestWatch(t *testing.T) {
+	t.Run("a right that is taken away counts in a watch within a minute", aRightThatIsTakenAwayCountsInAWatchWithinAMinute)
+}
+
+func aRightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		viewer := &revocable{}
 		f := &history{Log: changelog.New[query.Resized](changelog.Capacity), ready: func() error { return nil }}

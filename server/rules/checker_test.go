@@ -25,7 +25,11 @@ func check(c *rules.Checker, request proto.Message) error {
 
 var shop = &workloadresizerv1.HoldScope{Namespace: "shop"}
 
-func TestRequestsAreHeldAgainstTheRulesOfTheAPI(t *testing.T) {
+func TestChecker(t *testing.T) {
+	t.Run("requests are held against the rules of the API", requestsAreHeldAgainstTheRulesOfTheAPI)
+}
+
+func requestsAreHeldAgainstTheRulesOfTheAPI(t *testing.T) {
 	v := rules.New()
 	long := strings.Repeat("x", 300)
 	for _, tc := range []struct {

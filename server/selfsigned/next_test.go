@@ -16,7 +16,11 @@ func must(t *testing.T) func(content, error) content {
 	}
 }
 
-func TestNothingIsServedThatWasNotPublishedBefore(t *testing.T) {
+func TestNext(t *testing.T) {
+	t.Run("nothing is served that was not published before", nothingIsServedThatWasNotPublishedBefore)
+}
+
+func nothingIsServedThatWasNotPublishedBefore(t *testing.T) {
 	const day = 24 * time.Hour
 	begin := time.Unix(1_700_000_000, 0)
 	names := []string{host}

@@ -116,7 +116,15 @@ func TestPreviewManifest(t *testing.T) {
 	}
 }
 
-func TestAManifestIsToldByItsObjects(t *testing.T) {
+func TestStandalone(t *testing.T) {
+	t.Run("a manifest is told by its objects", aManifestIsToldByItsObjects)
+	t.Run("a manifest that cannot be planned is named", aManifestThatCannotBePlannedIsNamed)
+	t.Run("ratios are told and what needs a cluster is refused", ratiosAreToldAndWhatNeedsAClusterIsRefused)
+	t.Run("a bad configuration does not start", aBadConfigurationDoesNotStart)
+	t.Run("a server of a file follows it and is ready with it", aServerOfAFileFollowsItAndIsReadyWithIt)
+}
+
+func aManifestIsToldByItsObjects(t *testing.T) {
 	text := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" + fmt.Sprintf(deployment, "") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: app}]}\n"
 	got, err := workloadresizerv1.NewPlanServiceClient(started(t)).PreviewManifest(t.Context(), &workloadresizerv1.PreviewManifestRequest{Manifest: text})
 	if err != nil || len(got.GetObjects()) != 2 || strings.Join(got.GetPassedOver(), ",") != "Service web" {
@@ -131,7 +139,7 @@ func TestAManifestIsToldByItsObjects(t *testing.T) {
 	}
 }
 
-func TestAManifestThatCannotBePlannedIsNamed(t *testing.T) {
+func aManifestThatCannotBePlannedIsNamed(t *testing.T) {
 	client := workloadresizerv1.NewPlanServiceClient(started(t))
 	many := strings.Repeat("{apiVersion: v1, kind: Pod, spec: {containers: []}}\n---\n", 10001)
 	containers := strings.Repeat("{name: c}, ", 10001)
@@ -157,7 +165,7 @@ func TestAManifestThatCannotBePlannedIsNamed(t *testing.T) {
 	}
 }
 
-func TestRatiosAreToldAndWhatNeedsAClusterIsRefused(t *testing.T) {
+func ratiosAreToldAndWhatNeedsAClusterIsRefused(t *testing.T) {
 	conn := started(t)
 	list, err := workloadresizerv1.NewRatioServiceClient(conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
 	if err != nil || len(list.GetRatios()) != 2 || list.GetSources()[0].GetName() != "file" {
@@ -180,14 +188,14 @@ func TestRatiosAreToldAndWhatNeedsAClusterIsRefused(t *testing.T) {
 	checkError(t, err, codes.FailedPrecondition, "STANDALONE", said)
 }
 
-func TestABadConfigurationDoesNotStart(t *testing.T) {
+func aBadConfigurationDoesNotStart(t *testing.T) {
 	_, _, err := standalone.Start(t.Context(), []byte("baselineNodeType: n9\nnodeTypes: {n4: {cpuPerf: fast, memPerf: 1}}"))
 	if err == nil || !strings.Contains(err.Error(), "nodeTypes.n4.cpuPerf: line 2") || !strings.Contains(err.Error(), "baselineNodeType") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestAServerOfAFileFollowsItAndIsReadyWithIt(t *testing.T) {
+func aServerOfAFileFollowsItAndIsReadyWithIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	listen := func() net.Listener {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

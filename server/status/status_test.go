@@ -26,7 +26,14 @@ func of(p *servertest.Parts) *Service {
 	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Unstorable: func() error { return nil }})
 }
 
-func TestTheStatusSaysWhatIsMissing(t *testing.T) {
+func TestStatus(t *testing.T) {
+	t.Run("the status says what is missing", theStatusSaysWhatIsMissing)
+	t.Run("the status of the only replica", theStatusOfTheOnlyReplica)
+	t.Run("a dry run leads nobody", aDryRunLeadsNobody)
+	t.Run("the leader is that of the election", theLeaderIsThatOfTheElection)
+}
+
+func theStatusSaysWhatIsMissing(t *testing.T) {
 	begin := time.Now()
 	status := of(servertest.Start(t, servertest.Setup{Ratios: ratios.Update{Err: errors.New("the ConfigMap is gone")}}))
 	localcluster.Eventually(t, "the problems", func() error {
@@ -50,7 +57,7 @@ func TestTheStatusSaysWhatIsMissing(t *testing.T) {
 	})
 }
 
-func TestTheStatusOfTheOnlyReplica(t *testing.T) {
+func theStatusOfTheOnlyReplica(t *testing.T) {
 	r := servertest.Start(t, servertest.Setup{})
 	got, err := of(r).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
 	if err != nil {
@@ -61,7 +68,7 @@ func TestTheStatusOfTheOnlyReplica(t *testing.T) {
 	}
 }
 
-func TestADryRunLeadsNobody(t *testing.T) {
+func aDryRunLeadsNobody(t *testing.T) {
 	for _, dry := range []bool{false, true} {
 		r := servertest.Start(t, servertest.Setup{Loop: func(c *reconciler.Config) { c.DryRun = dry }})
 		got, err := of(r).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
@@ -92,7 +99,7 @@ func (e elected) Leader() (leader.Leader, bool) {
 	return *e.leader, true
 }
 
-func TestTheLeaderIsThatOfTheElection(t *testing.T) {
+func theLeaderIsThatOfTheElection(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		election   Election

@@ -14,7 +14,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-func TestACallEndsAlthoughNothingIsRead(t *testing.T) {
+func TestCall(t *testing.T) {
+	t.Run("a call ends although nothing is read", aCallEndsAlthoughNothingIsRead)
+}
+
+func aCallEndsAlthoughNothingIsRead(t *testing.T) {
 	within := func(t time.Duration) *Call {
 		return &Call{SendWithin: t, TooSlow: rpcerror.PreviewTooSlow, Advice: "ask again"}
 	}

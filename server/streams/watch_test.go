@@ -92,7 +92,17 @@ func numbers(pairs ...int) *changelog.Log[int] {
 
 // All goroutines of a synctest bubble must end, or the test fails.
 
-func TestAWatchTellsThePresentStateThenABookmarkThenChanges(t *testing.T) {
+func TestWatch(t *testing.T) {
+	t.Run("a watch tells the present state then a bookmark then changes", aWatchTellsThePresentStateThenABookmarkThenChanges)
+	t.Run("a quiet watch gets a bookmark every ten seconds that is still good", aQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood)
+	t.Run("a token that is none is a bad field", aTokenThatIsNoneIsABadField)
+	t.Run("a caller that does not read is cut off after ten seconds", aCallerThatDoesNotReadIsCutOffAfterTenSeconds)
+	t.Run("a caller that reads too slowly is cut off while its token is good", aCallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood)
+	t.Run("the end of the server ends watches whether they are read or not", theEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot)
+	t.Run("what cannot be told ends a watch", whatCannotBeToldEndsAWatch)
+}
+
+func aWatchTellsThePresentStateThenABookmarkThenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := follow(t, numbers(20, 10, 31, 12), "")
 		if first := s.expect(t, time.Second, "0 12", "0 20"); first.token != "" {
@@ -123,7 +133,7 @@ func (s *watching) stop(t *testing.T) {
 	}
 }
 
-func TestAQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
+func aQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := follow(t, numbers(), "")
 		first := s.expect(t, time.Second, "bookmark")
@@ -152,13 +162,13 @@ func TestAQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
 
 func (s *watching) end() error { return <-s.ended }
 
-func TestATokenThatIsNoneIsABadField(t *testing.T) {
+func aTokenThatIsNoneIsABadField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		servertest.CheckError(t, follow(t, numbers(), "none").end(), codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
 	})
 }
 
-func TestACallerThatDoesNotReadIsCutOffAfterTenSeconds(t *testing.T) {
+func aCallerThatDoesNotReadIsCutOffAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		s := follow(t, numbers(10, 20), "")
@@ -169,7 +179,7 @@ func TestACallerThatDoesNotReadIsCutOffAfterTenSeconds(t *testing.T) {
 	})
 }
 
-func TestACallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
+func aCallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := follow(t, numbers(), "")
 		last := s.expect(t, time.Second, "bookmark")
@@ -202,7 +212,7 @@ func TestACallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot(t *testing.T) {
+func theEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unread := follow(t, numbers(10), "")
 		quiet := follow(t, numbers(), "")
@@ -218,7 +228,7 @@ func TestTheEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeToldEndsAWatch(t *testing.T) {
+func whatCannotBeToldEndsAWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if err := follow(t, numbers(-1), "").end(); err == nil || err.Error() != "negative" {
 			t.Errorf("in the present state: %v", err)

@@ -39,8 +39,13 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+func TestReport(t *testing.T) {
+	t.Run("missed targets are counted", missedTargetsAreCounted)
+	t.Run("looks are few until the end is near", looksAreFewUntilTheEndIsNear)
+}
+
 // TestMissedTargetsAreCounted at the end of the table; what has no target is not missed.
-func TestMissedTargetsAreCounted(t *testing.T) {
+func missedTargetsAreCounted(t *testing.T) {
 	r := &report{}
 	for _, step := range []struct {
 		value float64
@@ -59,7 +64,7 @@ func TestMissedTargetsAreCounted(t *testing.T) {
 }
 
 // TestLooksAreFewUntilTheEndIsNear so that they cost little, and the end is seen at once.
-func TestLooksAreFewUntilTheEndIsNear(t *testing.T) {
+func looksAreFewUntilTheEndIsNear(t *testing.T) {
 	for _, tc := range []struct {
 		name          string
 		written, pods float64

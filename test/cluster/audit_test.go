@@ -9,7 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestTheAPIServerAuditsByAPolicy(t *testing.T) {
+func TestAudit(t *testing.T) {
+	t.Run("the API server audits by a policy", theAPIServerAuditsByAPolicy)
+	t.Run("up refuses an audit policy that is not there", upRefusesAnAuditPolicyThatIsNotThere)
+}
+
+func theAPIServerAuditsByAPolicy(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "policy.json")
 	if err := os.WriteFile(policy, []byte(`{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Metadata", "resources": [{"resources": ["configmaps"]}]}]}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -32,7 +37,7 @@ func TestTheAPIServerAuditsByAPolicy(t *testing.T) {
 	}
 }
 
-func TestUpRefusesAnAuditPolicyThatIsNotThere(t *testing.T) {
+func upRefusesAnAuditPolicyThatIsNotThere(t *testing.T) {
 	dir := newDir(t)
 	got := runCommand(t, upArguments(dir, "--audit-policy", filepath.Join(t.TempDir(), "nothing"))...)
 	if got.exitCode == 0 || !strings.Contains(got.stderr, "--audit-policy: stat ") {

@@ -188,7 +188,11 @@ func testCrash(t *testing.T, dir string) {
 	mustRun(t, "status", "--dir", dir)
 }
 
-func TestTwoClustersSideBySide(t *testing.T) {
+func TestClusterRules(t *testing.T) {
+	t.Run("two clusters side by side", twoClustersSideBySide)
+}
+
+func twoClustersSideBySide(t *testing.T) {
 	t.Parallel()
 	dirs := []string{newDir(t), newDir(t)}
 	clients := make([]kubernetes.Interface, len(dirs))

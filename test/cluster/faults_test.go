@@ -18,7 +18,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestComponentsStopAndStart(t *testing.T) {
+func TestFaults(t *testing.T) {
+	t.Run("components stop and start", componentsStopAndStart)
+	t.Run("cluster ends with its owner", clusterEndsWithItsOwner)
+	t.Run("interrupted up leaves nothing", interruptedUpLeavesNothing)
+	t.Run("failed up names the component and ends the rest", failedUpNamesTheComponentAndEndsTheRest)
+}
+
+func componentsStopAndStart(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	client := up(t, dir, "--nodes", "n4=1")
@@ -82,7 +89,7 @@ func TestComponentsStopAndStart(t *testing.T) {
 	})
 }
 
-func TestClusterEndsWithItsOwner(t *testing.T) {
+func clusterEndsWithItsOwner(t *testing.T) {
 	t.Parallel()
 	owner := exec.Command("sleep", "600")
 	if err := owner.Start(); err != nil {
@@ -138,7 +145,7 @@ func startUp(t *testing.T, dir string) (*exec.Cmd, func() string) {
 	return nil, nil
 }
 
-func TestInterruptedUpLeavesNothing(t *testing.T) {
+func interruptedUpLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	command, wait := startUp(t, dir)
@@ -160,7 +167,7 @@ func TestInterruptedUpLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestFailedUpNamesTheComponentAndEndsTheRest(t *testing.T) {
+func failedUpNamesTheComponentAndEndsTheRest(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	command, wait := startUp(t, dir)

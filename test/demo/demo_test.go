@@ -92,7 +92,14 @@ func (r *running) end(t *testing.T) error {
 	return err
 }
 
-func TestTheDemoShowsResizesAndCommandsThatWork(t *testing.T) {
+func TestDemo(t *testing.T) {
+	t.Run("the demo shows resizes and commands that work", theDemoShowsResizesAndCommandsThatWork)
+	t.Run("the demo interrupted while starting leaves nothing", theDemoInterruptedWhileStartingLeavesNothing)
+	t.Run("the demo says that the server has died", theDemoSaysThatTheServerHasDied)
+	t.Run("the demo says that the cluster is gone", theDemoSaysThatTheClusterIsGone)
+}
+
+func theDemoShowsResizesAndCommandsThatWork(t *testing.T) {
 	r := startDemo(t)
 	r.await(t, r.said, "Ctrl-C ends everything")
 	shown := r.out.String()
@@ -152,7 +159,7 @@ func (r *running) shell(t *testing.T, command string) (string, error) {
 	return string(output), err
 }
 
-func TestTheDemoInterruptedWhileStartingLeavesNothing(t *testing.T) {
+func theDemoInterruptedWhileStartingLeavesNothing(t *testing.T) {
 	r := startDemo(t)
 	r.await(t, r.said, "etcd is ready")
 	r.interrupt()
@@ -164,7 +171,7 @@ func TestTheDemoInterruptedWhileStartingLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestTheDemoSaysThatTheServerHasDied(t *testing.T) {
+func theDemoSaysThatTheServerHasDied(t *testing.T) {
 	r := startDemo(t)
 	// Before the cluster is up, as if a demo that was killed had left it.
 	r.await(t, r.said, "starting a cluster")
@@ -187,7 +194,7 @@ func TestTheDemoSaysThatTheServerHasDied(t *testing.T) {
 	}
 }
 
-func TestTheDemoSaysThatTheClusterIsGone(t *testing.T) {
+func theDemoSaysThatTheClusterIsGone(t *testing.T) {
 	r := startDemo(t)
 	r.await(t, r.said, "everything is up")
 	if err := r.cluster.Down(); err != nil {

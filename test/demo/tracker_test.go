@@ -39,7 +39,13 @@ func podWith(namespace, specCPU, statusCPU string, annotated bool) *corev1.Pod {
 	return pod
 }
 
-func TestAResizeIsShownOnceTheKubeletReportsIt(t *testing.T) {
+func TestTracker(t *testing.T) {
+	t.Run("a resize is shown once the kubelet reports it", aResizeIsShownOnceTheKubeletReportsIt)
+	t.Run("the header is repeated after other text", theHeaderIsRepeatedAfterOtherText)
+	t.Run("progress of other programs has one clock", progressOfOtherProgramsHasOneClock)
+}
+
+func aResizeIsShownOnceTheKubeletReportsIt(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		seen []*corev1.Pod
@@ -90,7 +96,7 @@ func TestAResizeIsShownOnceTheKubeletReportsIt(t *testing.T) {
 	}
 }
 
-func TestTheHeaderIsRepeatedAfterOtherText(t *testing.T) {
+func theHeaderIsRepeatedAfterOtherText(t *testing.T) {
 	var out bytes.Buffer
 	tracker := newTracker(&out, func(string) string { return "n4" })
 	tracker.observe(podWith("samples", "400m/1600m", "400m/1600m", true))
@@ -109,7 +115,7 @@ web                    n4-0   n4    app        500m/2 → 333m/1332m    1Gi/1Gi
 	}
 }
 
-func TestProgressOfOtherProgramsHasOneClock(t *testing.T) {
+func progressOfOtherProgramsHasOneClock(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out)
 	for _, part := range []string{"  3.7s  kube-api", "server is ready\n  4.9s  half"} {

@@ -15,9 +15,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
+func TestBudgets(t *testing.T) {
+	t.Run("previews leave writes their budget", previewsLeaveWritesTheirBudget)
+}
+
 // TestPreviewsLeaveWritesTheirBudget: a pod is resized while far more previews wait for
 // their turn to ask the API server than may be asked meanwhile.
-func TestPreviewsLeaveWritesTheirBudget(t *testing.T) {
+func previewsLeaveWritesTheirBudget(t *testing.T) {
 	t.Parallel()
 	// At a request per second, what is beyond the burst takes 25 s; what would take
 	// longer than 30 s is refused at once.

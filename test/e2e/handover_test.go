@@ -73,8 +73,12 @@ func (p *plane) candidate(t *testing.T, number int, writes *podWrites) *candidat
 	return &candidate{&server{Server: s, api: api}, number, log}
 }
 
+func TestHandover(t *testing.T) {
+	t.Run("a leader that is asked to end hands over", aLeaderThatIsAskedToEndHandsOver)
+}
+
 // TestALeaderThatIsAskedToEndHandsOver while pods come all the time.
-func TestALeaderThatIsAskedToEndHandsOver(t *testing.T) {
+func aLeaderThatIsAskedToEndHandsOver(t *testing.T) {
 	t.Parallel()
 	const handovers, podsPerSecond = 10, 25
 	p := newPlane(t)

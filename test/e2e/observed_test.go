@@ -26,8 +26,12 @@ type observed struct {
 // The pods of the test, by node type.
 var observedPods = map[string]int{"n4": 20, "n2d": 5, "x9": 3}
 
+func TestObserved(t *testing.T) {
+	t.Run("what a server tells of its work", whatAServerTellsOfItsWork)
+}
+
 // TestWhatAServerTellsOfItsWork runs a server with all there is to observe it by.
-func TestWhatAServerTellsOfItsWork(t *testing.T) {
+func whatAServerTellsOfItsWork(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	o := &observed{plane: p, log: &journal{}, collector: newCollector(t)}

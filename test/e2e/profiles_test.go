@@ -11,8 +11,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
+func TestProfiles(t *testing.T) {
+	t.Run("profiles are for admins", profilesAreForAdmins)
+}
+
 // TestProfilesAreForAdmins with the certificate of the API, on a port of their own.
-func TestProfilesAreForAdmins(t *testing.T) {
+func profilesAreForAdmins(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	p.namespace(t, "people")

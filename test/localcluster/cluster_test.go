@@ -227,7 +227,11 @@ func testComponents(t *testing.T, cluster *localcluster.Cluster) {
 	}
 }
 
-func TestUpThatIsBrokenOffLeavesNothing(t *testing.T) {
+func TestCluster(t *testing.T) {
+	t.Run("up that is broken off leaves nothing", upThatIsBrokenOffLeavesNothing)
+}
+
+func upThatIsBrokenOffLeavesNothing(t *testing.T) {
 	dir := t.TempDir() + "/cluster"
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -56,7 +56,12 @@ spec:
       - {name: own, emptyDir: {}}
 `
 
-func TestAServerRunsAsTheContainerOfADeployment(t *testing.T) {
+func TestContainer(t *testing.T) {
+	t.Run("a server runs as the container of a deployment", aServerRunsAsTheContainerOfADeployment)
+	t.Run("only a static program is put into a container", onlyAStaticProgramIsPutIntoAContainer)
+}
+
+func aServerRunsAsTheContainerOfADeployment(t *testing.T) {
 	c := ForTest(t, "")
 	cert, err := ServingCertificate(t.TempDir())
 	if err != nil {
@@ -112,7 +117,7 @@ func TestAServerRunsAsTheContainerOfADeployment(t *testing.T) {
 	}
 }
 
-func TestOnlyAStaticProgramIsPutIntoAContainer(t *testing.T) {
+func onlyAStaticProgramIsPutIntoAContainer(t *testing.T) {
 	if err := checkStatic("/bin/sh"); err == nil {
 		t.Error("a program that needs libraries passes")
 	}

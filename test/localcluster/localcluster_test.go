@@ -9,7 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRootIsFoundFromBelowOtherModules(t *testing.T) {
+func TestLocalcluster(t *testing.T) {
+	t.Run("root is found from below other modules", rootIsFoundFromBelowOtherModules)
+	t.Run("errors outside of the repository and without a binary", errorsOutsideOfTheRepositoryAndWithoutABinary)
+	t.Run("manifests are applied in order namespaces first", manifestsAreAppliedInOrderNamespacesFirst)
+	t.Run("log keeps the end", logKeepsTheEnd)
+	t.Run("panics are seen in a log", panicsAreSeenInALog)
+}
+
+func rootIsFoundFromBelowOtherModules(t *testing.T) {
 	here, err := Root()
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +29,7 @@ func TestRootIsFoundFromBelowOtherModules(t *testing.T) {
 	}
 }
 
-func TestErrorsOutsideOfTheRepositoryAndWithoutABinary(t *testing.T) {
+func errorsOutsideOfTheRepositoryAndWithoutABinary(t *testing.T) {
 	if _, err := Binary("no-such-binary"); err == nil || !strings.Contains(err.Error(), `run "make build"`) {
 		t.Errorf("got %v, want the advice to build", err)
 	}
@@ -31,7 +39,7 @@ func TestErrorsOutsideOfTheRepositoryAndWithoutABinary(t *testing.T) {
 	}
 }
 
-func TestManifestsAreAppliedInOrderNamespacesFirst(t *testing.T) {
+func manifestsAreAppliedInOrderNamespacesFirst(t *testing.T) {
 	objects, err := decode([][]byte{
 		[]byte("# only a comment\n---\nkind: ConfigMap\nmetadata: {name: a}\n---\nkind: Namespace\nmetadata: {name: b}\n"),
 		[]byte("kind: ConfigMap\nmetadata: {name: c}\n---\n"),
@@ -48,7 +56,7 @@ func TestManifestsAreAppliedInOrderNamespacesFirst(t *testing.T) {
 	}
 }
 
-func TestLogKeepsTheEnd(t *testing.T) {
+func logKeepsTheEnd(t *testing.T) {
 	log := &tailBuffer{limit: 8}
 	for _, part := range []string{"abc", "def", "ghi", "j"} {
 		if _, err := log.Write([]byte(part)); err != nil {
@@ -74,7 +82,7 @@ func TestAddressesDiffer(t *testing.T) {
 	}
 }
 
-func TestPanicsAreSeenInALog(t *testing.T) {
+func panicsAreSeenInALog(t *testing.T) {
 	for log, want := range map[string]string{
 		"":                              "",
 		"level=INFO msg=Ready\n":        "",

@@ -34,7 +34,11 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-func TestAServerDiesWithTheProcessThatStartedIt(t *testing.T) {
+func TestOrphan(t *testing.T) {
+	t.Run("a server dies with the process that started it", aServerDiesWithTheProcessThatStartedIt)
+}
+
+func aServerDiesWithTheProcessThatStartedIt(t *testing.T) {
 	// Nobody listens there, which a server waits out.
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	content := `{clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}`

@@ -32,7 +32,13 @@ func newKubernetesClient(t *testing.T, p *Proxy) kubernetes.Interface {
 	return client
 }
 
-func TestProxyAnswersAsTheAPIServerWould(t *testing.T) {
+func TestProxyAnswer(t *testing.T) {
+	t.Run("proxy answers as the API server would", proxyAnswersAsTheAPIServerWould)
+	t.Run("clients come again after too many requests", clientsComeAgainAfterTooManyRequests)
+	t.Run("proxy answers about the object of the request", proxyAnswersAboutTheObjectOfTheRequest)
+}
+
+func proxyAnswersAsTheAPIServerWould(t *testing.T) {
 	for action, is := range map[Action]func(error) bool{
 		AnswerForbidden:     apierrors.IsForbidden,
 		AnswerConflict:      apierrors.IsConflict,
@@ -59,7 +65,7 @@ func TestProxyAnswersAsTheAPIServerWould(t *testing.T) {
 	}
 }
 
-func TestClientsComeAgainAfterTooManyRequests(t *testing.T) {
+func clientsComeAgainAfterTooManyRequests(t *testing.T) {
 	var arrived atomic.Int32
 	_, cfg := newBackend(t, func(w http.ResponseWriter, _ *http.Request) {
 		arrived.Add(1)
@@ -113,7 +119,7 @@ func TestProxyBreaksWatches(t *testing.T) {
 	}
 }
 
-func TestProxyAnswersAboutTheObjectOfTheRequest(t *testing.T) {
+func proxyAnswersAboutTheObjectOfTheRequest(t *testing.T) {
 	for path, want := range map[string]struct {
 		resource schema.GroupResource
 		name     string

@@ -67,7 +67,16 @@ func overBoth(t *testing.T, test func(t *testing.T, http2 bool)) {
 	}
 }
 
-func TestProxyForwardsRequestsAndCredentials(t *testing.T) {
+func TestProxy(t *testing.T) {
+	t.Run("proxy forwards requests and credentials", proxyForwardsRequestsAndCredentials)
+	t.Run("writes of pods are told apart", writesOfPodsAreToldApart)
+	t.Run("proxy breaks down at the write it is told", proxyBreaksDownAtTheWriteItIsTold)
+	t.Run("proxy forwards and hangs", proxyForwardsAndHangs)
+	t.Run("proxy passes events of a watch at once and breaks them when down", proxyPassesEventsOfAWatchAtOnceAndBreaksThemWhenDown)
+	t.Run("proxy answers nothing itself where the server is gone", proxyAnswersNothingItselfWhereTheServerIsGone)
+}
+
+func proxyForwardsRequestsAndCredentials(t *testing.T) {
 	overBoth(t, func(t *testing.T, http2 bool) {
 		_, cfg := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
@@ -98,7 +107,7 @@ func TestProxyForwardsRequestsAndCredentials(t *testing.T) {
 	})
 }
 
-func TestWritesOfPodsAreToldApart(t *testing.T) {
+func writesOfPodsAreToldApart(t *testing.T) {
 	for _, test := range []struct {
 		method, path string
 		want         Write
@@ -121,7 +130,7 @@ func TestWritesOfPodsAreToldApart(t *testing.T) {
 	}
 }
 
-func TestProxyBreaksDownAtTheWriteItIsTold(t *testing.T) {
+func proxyBreaksDownAtTheWriteItIsTold(t *testing.T) {
 	for action, arrives := range map[Action]int32{ForwardThenCut: 2, CutBefore: 1} {
 		t.Run(action.String(), func(t *testing.T) {
 			overBoth(t, func(t *testing.T, http2 bool) {
@@ -154,7 +163,7 @@ func TestProxyBreaksDownAtTheWriteItIsTold(t *testing.T) {
 	}
 }
 
-func TestProxyForwardsAndHangs(t *testing.T) {
+func proxyForwardsAndHangs(t *testing.T) {
 	overBoth(t, func(t *testing.T, http2 bool) {
 		arrived := make(chan struct{})
 		_, cfg := newBackend(t, func(http.ResponseWriter, *http.Request) { close(arrived) })
@@ -186,7 +195,7 @@ func TestProxyForwardsAndHangs(t *testing.T) {
 	})
 }
 
-func TestProxyPassesEventsOfAWatchAtOnceAndBreaksThemWhenDown(t *testing.T) {
+func proxyPassesEventsOfAWatchAtOnceAndBreaksThemWhenDown(t *testing.T) {
 	overBoth(t, func(t *testing.T, http2 bool) {
 		_, cfg := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(w, "event")
@@ -229,7 +238,7 @@ func TestProxyPassesEventsOfAWatchAtOnceAndBreaksThemWhenDown(t *testing.T) {
 	})
 }
 
-func TestProxyAnswersNothingItselfWhereTheServerIsGone(t *testing.T) {
+func proxyAnswersNothingItselfWhereTheServerIsGone(t *testing.T) {
 	backend, cfg := newBackend(t, func(http.ResponseWriter, *http.Request) {})
 	p := ProxyForTest(t, cfg, nil)
 	backend.Close()

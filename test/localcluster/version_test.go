@@ -32,7 +32,11 @@ func testVersion(t *testing.T, cluster *localcluster.Cluster) {
 	}
 }
 
-func TestAVersionThatIsNotBuiltIsAnError(t *testing.T) {
+func TestVersion(t *testing.T) {
+	t.Run("a version that is not built is an error", aVersionThatIsNotBuiltIsAnError)
+}
+
+func aVersionThatIsNotBuiltIsAnError(t *testing.T) {
 	t.Setenv(versionVariable, "1.2.3")
 	cluster, err := localcluster.Up(t.Context(), localcluster.Options{Dir: t.TempDir() + "/cluster"})
 	if err == nil {

@@ -61,7 +61,13 @@ func alerts(t *testing.T) []alert {
 	return all
 }
 
-func TestPromtoolAcceptsTheAlertsAndFiresThemWhereItShould(t *testing.T) {
+func TestAlerts(t *testing.T) {
+	t.Run("promtool accepts the alerts and fires them where it should", promtoolAcceptsTheAlertsAndFiresThemWhereItShould)
+	t.Run("each alert has a case in which it fires and one in which it is silent", eachAlertHasACaseInWhichItFiresAndOneInWhichItIsSilent)
+	t.Run("each alert says how bad it is what it means and what to do", eachAlertSaysHowBadItIsWhatItMeansAndWhatToDo)
+}
+
+func promtoolAcceptsTheAlertsAndFiresThemWhereItShould(t *testing.T) {
 	promtool, err := localcluster.Binary("promtool")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +81,7 @@ func TestPromtoolAcceptsTheAlertsAndFiresThemWhereItShould(t *testing.T) {
 	}
 }
 
-func TestEachAlertHasACaseInWhichItFiresAndOneInWhichItIsSilent(t *testing.T) {
+func eachAlertHasACaseInWhichItFiresAndOneInWhichItIsSilent(t *testing.T) {
 	_, content := file(t, "deploy", "monitoring", "alerts_test.yaml")
 	var tests struct {
 		Tests []struct {
@@ -110,7 +116,7 @@ func TestEachAlertHasACaseInWhichItFiresAndOneInWhichItIsSilent(t *testing.T) {
 	}
 }
 
-func TestEachAlertSaysHowBadItIsWhatItMeansAndWhatToDo(t *testing.T) {
+func eachAlertSaysHowBadItIsWhatItMeansAndWhatToDo(t *testing.T) {
 	_, guide := file(t, "docs", "operations.md")
 	var sections []string
 	for line := range strings.Lines(string(guide)) {

@@ -62,7 +62,11 @@ func (d *dashboard) queries() []string {
 	return all
 }
 
-func TestTheDashboardCanBeLaidOutAndAsksTheSourceThatIsChosen(t *testing.T) {
+func TestDashboard(t *testing.T) {
+	t.Run("the dashboard can be laid out and asks the source that is chosen", theDashboardCanBeLaidOutAndAsksTheSourceThatIsChosen)
+}
+
+func theDashboardCanBeLaidOutAndAsksTheSourceThatIsChosen(t *testing.T) {
 	d := readDashboard(t)
 	if d.UID != "workload-resizer" || d.Title == "" || d.SchemaVersion < 39 {
 		t.Errorf("uid %q, title %q, schema version %d", d.UID, d.Title, d.SchemaVersion)

@@ -17,9 +17,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
+func TestLive(t *testing.T) {
+	t.Run("a real prometheus watches a real server", aRealPrometheusWatchesARealServer)
+}
+
 // TestARealPrometheusWatchesARealServer makes the steps on one cluster, one after
 // the other: they break the server, and mend it.
-func TestARealPrometheusWatchesARealServer(t *testing.T) {
+func aRealPrometheusWatchesARealServer(t *testing.T) {
 	s := newScene(t)
 	t.Run("the server is scraped", s.scraped)
 	t.Run("the figures are those of GetStatus and of the pods", s.figures)

@@ -10,9 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func TestMutate(t *testing.T) {
+	t.Run("a survivor is reported", aSurvivorIsReported)
+	t.Run("a list that says not why is refused", aListThatSaysNotWhyIsRefused)
+	t.Run("an entry stands for one mutant", anEntryStandsForOneMutant)
+}
+
 // What weak tests overlook is told, and nothing else is: what they notice, what does not
 // compile, what never ends and is listed, and what makes no difference.
-func TestASurvivorIsReported(t *testing.T) {
+func aSurvivorIsReported(t *testing.T) {
 	gremlins, err := filepath.Abs("../../bin/gremlins")
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +47,7 @@ func TestASurvivorIsReported(t *testing.T) {
 	}
 }
 
-func TestAListThatSaysNotWhyIsRefused(t *testing.T) {
+func aListThatSaysNotWhyIsRefused(t *testing.T) {
 	for _, tc := range []struct{ name, text string }{
 		{"there is no reason", "a.go f\n- x < 1\n+ x <= 1\n"},
 		{"the line is missing", "a.go f\n+ x <= 1\nIt is the same.\nIt is.\n"},
@@ -55,7 +61,7 @@ func TestAListThatSaysNotWhyIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnEntryStandsForOneMutant(t *testing.T) {
+func anEntryStandsForOneMutant(t *testing.T) {
 	c := change{"p/a.go", "f", "x < 1", "x <= 1"}
 	one := []equivalent{{c, "It is the same."}}
 	for _, tc := range []struct {

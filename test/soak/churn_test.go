@@ -16,7 +16,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func TestDeletionsThatFailOrAreMissedAreCounted(t *testing.T) {
+func TestChurn(t *testing.T) {
+	t.Run("deletions that fail or are missed are counted", deletionsThatFailOrAreMissedAreCounted)
+}
+
+func deletionsThatFailOrAreMissedAreCounted(t *testing.T) {
 	for _, tc := range []struct {
 		name                    string
 		running                 int

@@ -6,7 +6,12 @@ import (
 	"time"
 )
 
-func TestALeaderIsKilledInAShortRunToo(t *testing.T) {
+func TestCourse(t *testing.T) {
+	t.Run("a leader is killed in a short run too", aLeaderIsKilledInAShortRunToo)
+	t.Run("what did not happen is wrong", whatDidNotHappenIsWrong)
+}
+
+func aLeaderIsKilledInAShortRunToo(t *testing.T) {
 	for _, tc := range []struct {
 		duration, every time.Duration
 		want            []time.Duration
@@ -21,7 +26,7 @@ func TestALeaderIsKilledInAShortRunToo(t *testing.T) {
 	}
 }
 
-func TestWhatDidNotHappenIsWrong(t *testing.T) {
+func whatDidNotHappenIsWrong(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		spoil    func(*report)

@@ -66,7 +66,14 @@ func (c court) wants(problems int, why string) {
 	}
 }
 
-func TestASizeIsRightForAWhileAfterItsRatioWasReplaced(t *testing.T) {
+func TestJudge(t *testing.T) {
+	t.Run("a size is right for a while after its ratio was replaced", aSizeIsRightForAWhileAfterItsRatioWasReplaced)
+	t.Run("a pod that is never sized is wrong", aPodThatIsNeverSizedIsWrong)
+	t.Run("pods that were sized wait for their turn", podsThatWereSizedWaitForTheirTurn)
+	t.Run("outages that overlap count once", outagesThatOverlapCountOnce)
+}
+
+func aSizeIsRightForAWhileAfterItsRatioWasReplaced(t *testing.T) {
 	inCourt(t, func(c court) {
 		given := 0
 		give := func(cpu string) {
@@ -107,7 +114,7 @@ func TestASizeIsRightForAWhileAfterItsRatioWasReplaced(t *testing.T) {
 	})
 }
 
-func TestAPodThatIsNeverSizedIsWrong(t *testing.T) {
+func aPodThatIsNeverSizedIsWrong(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		fate     func(court, *corev1.Pod)
@@ -182,7 +189,7 @@ func TestAPodThatIsNeverSizedIsWrong(t *testing.T) {
 }
 
 // A population of 20 is sized anew within a second at --realign-rate.
-func TestPodsThatWereSizedWaitForTheirTurn(t *testing.T) {
+func podsThatWereSizedWaitForTheirTurn(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		sized    time.Duration
@@ -206,7 +213,7 @@ func TestPodsThatWereSizedWaitForTheirTurn(t *testing.T) {
 	}
 }
 
-func TestOutagesThatOverlapCountOnce(t *testing.T) {
+func outagesThatOverlapCountOnce(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	o := &outages{all: []outage{{at(100), at(110)}, {at(120), at(130)}, {at(200), time.Time{}}}}
 	for _, tc := range []struct{ from, to, want int }{

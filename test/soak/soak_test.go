@@ -28,7 +28,11 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-func TestOneMoreGoroutineIsWrong(t *testing.T) {
+func TestSoak(t *testing.T) {
+	t.Run("one more goroutine is wrong", oneMoreGoroutineIsWrong)
+}
+
+func oneMoreGoroutineIsWrong(t *testing.T) {
 	before := []quiet{{"a", true, goroutines{"lead": 2, "serve": 1}}, {"b", false, goroutines{"serve": 1}}, {"c", true, goroutines{"lead": 2}}}
 	for _, tc := range []struct {
 		name  string

@@ -23,7 +23,12 @@ func TestSlope(t *testing.T) {
 	}
 }
 
-func TestWhatAProcessNeedsIsWrong(t *testing.T) {
+func TestStretch(t *testing.T) {
+	t.Run("what a process needs is wrong", whatAProcessNeedsIsWrong)
+	t.Run("a process is warm when it has seen many pods", aProcessIsWarmWhenItHasSeenManyPods)
+}
+
+func whatAProcessNeedsIsWrong(t *testing.T) {
 	lived := func(periods int, heap float64) *life {
 		l := &life{name: "it"}
 		for i := range periods {
@@ -55,7 +60,7 @@ func TestWhatAProcessNeedsIsWrong(t *testing.T) {
 	}
 }
 
-func TestAProcessIsWarmWhenItHasSeenManyPods(t *testing.T) {
+func aProcessIsWarmWhenItHasSeenManyPods(t *testing.T) {
 	for rate, want := range map[float64]time.Duration{20: 450 * time.Second, 100: 3 * time.Minute, 0: 25 * time.Hour} {
 		if got := (&report{DeletedPerActiveSecond: rate}).warmUp(); got != want {
 			t.Errorf("at %v pods per second after %v, want %v", rate, got, want)

@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
+func TestTail(t *testing.T) {
+	t.Run("a leak in the tail is wrong", aLeakInTheTailIsWrong)
+}
+
 // What a collection of garbage leaves differs from one to the next by a MiB or two.
-func TestALeakInTheTailIsWrong(t *testing.T) {
+func aLeakInTheTailIsWrong(t *testing.T) {
 	began := time.Unix(0, 0)
 	lived := func(name string, leading bool, heapPerMinute, rssPerMinute float64) *replica {
 		noise := rand.New(rand.NewPCG(1, 2))

@@ -73,7 +73,15 @@ func TestBenchmarkAccept(t *testing.T) {
 	}
 }
 
-func TestBenchmarkAcceptForAWhile(t *testing.T) {
+func TestAccept(t *testing.T) {
+	t.Run("benchmark accept for a while", benchmarkAcceptForAWhile)
+	t.Run("benchmark accept dry run", benchmarkAcceptDryRun)
+	t.Run("benchmark accept of what is so already", benchmarkAcceptOfWhatIsSoAlready)
+	t.Run("benchmark accept when somebody else was faster", benchmarkAcceptWhenSomebodyElseWasFaster)
+	t.Run("benchmark accept asks at a terminal", benchmarkAcceptAsksAtATerminal)
+}
+
+func benchmarkAcceptForAWhile(t *testing.T) {
 	server := suggesting()
 	begin := time.Now()
 	code, _, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--for", "90m", "--yes")...)
@@ -86,7 +94,7 @@ func TestBenchmarkAcceptForAWhile(t *testing.T) {
 	}
 }
 
-func TestBenchmarkAcceptDryRun(t *testing.T) {
+func benchmarkAcceptDryRun(t *testing.T) {
 	for _, output := range print.Formats {
 		server := suggesting()
 		code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--dry-run", "-o", output)...)
@@ -120,7 +128,7 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 	}
 }
 
-func TestBenchmarkAcceptOfWhatIsSoAlready(t *testing.T) {
+func benchmarkAcceptOfWhatIsSoAlready(t *testing.T) {
 	server := suggesting()
 	server.Unchanged = true
 	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
@@ -129,7 +137,7 @@ func TestBenchmarkAcceptOfWhatIsSoAlready(t *testing.T) {
 	}
 }
 
-func TestBenchmarkAcceptWhenSomebodyElseWasFaster(t *testing.T) {
+func benchmarkAcceptWhenSomebodyElseWasFaster(t *testing.T) {
 	server := suggesting()
 	server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
@@ -139,7 +147,7 @@ func TestBenchmarkAcceptWhenSomebodyElseWasFaster(t *testing.T) {
 	}
 }
 
-func TestBenchmarkAcceptAsksAtATerminal(t *testing.T) {
+func benchmarkAcceptAsksAtATerminal(t *testing.T) {
 	for answer, asked := range map[string]int{"y\n": 2, "\n": 1} {
 		server := suggesting()
 		var stdout, stderr bytes.Buffer

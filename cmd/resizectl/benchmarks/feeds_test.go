@@ -24,7 +24,13 @@ func TestBenchmarkFeeds(t *testing.T) {
 	cmdtest.Golden(t, "feeds.color", stdout)
 }
 
-func TestBenchmarkFeedsOfOneName(t *testing.T) {
+func TestFeeds(t *testing.T) {
+	t.Run("benchmark feeds of one name", benchmarkFeedsOfOneName)
+	t.Run("no feeds is said", noFeedsIsSaid)
+	t.Run("rejected settings of feeds are said", rejectedSettingsOfFeedsAreSaid)
+}
+
+func benchmarkFeedsOfOneName(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.Measured()})
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "coremark-table", "--server", address)
 	if code != command.ExitOK || stderr != "" {
@@ -41,7 +47,7 @@ func TestBenchmarkFeedsOfOneName(t *testing.T) {
 	}
 }
 
-func TestNoFeedsIsSaid(t *testing.T) {
+func noFeedsIsSaid(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 	if code != command.ExitOK || stdout != "" || stderr != "the server reads no feeds: its settings of benchmarks name none\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
@@ -49,7 +55,7 @@ func TestNoFeedsIsSaid(t *testing.T) {
 }
 
 // Who has made a mistake in the settings looks at the feeds, and does not find theirs.
-func TestRejectedSettingsOfFeedsAreSaid(t *testing.T) {
+func rejectedSettingsOfFeedsAreSaid(t *testing.T) {
 	server := &cmdtest.Server{Ratios: &workloadresizerv1.ListRatiosResponse{Sources: []*workloadresizerv1.RatioSource{
 		{Name: "configmap", Message: "is another matter"}, {Name: "benchmark", Message: "benchmarks.yaml: feeds[0].format: want samples"},
 	}}}

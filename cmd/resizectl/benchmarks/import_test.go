@@ -36,7 +36,19 @@ func importing(t *testing.T, server *cmdtest.Server, args ...string) []string {
 	return append([]string{"benchmark", "import", "--server", cmdtest.Serve(t, server)}, args...)
 }
 
-func TestBenchmarkImportOfGoodFiles(t *testing.T) {
+func TestImport(t *testing.T) {
+	t.Run("benchmark import of good files", benchmarkImportOfGoodFiles)
+	t.Run("benchmark import of bad rows", benchmarkImportOfBadRows)
+	t.Run("what is bad or rejected alone is told", whatIsBadOrRejectedAloneIsTold)
+	t.Run("samples are sent as they are", samplesAreSentAsTheyAre)
+	t.Run("benchmark import of standard input", benchmarkImportOfStandardInput)
+	t.Run("benchmark import of what cannot be read", benchmarkImportOfWhatCannotBeRead)
+	t.Run("benchmark import of nothing", benchmarkImportOfNothing)
+	t.Run("printed faults are counted", printedFaultsAreCounted)
+	t.Run("benchmark import of a table", benchmarkImportOfATable)
+}
+
+func benchmarkImportOfGoodFiles(t *testing.T) {
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -61,7 +73,7 @@ func TestBenchmarkImportOfGoodFiles(t *testing.T) {
 }
 
 // Good rows count, and people find the others.
-func TestBenchmarkImportOfBadRows(t *testing.T) {
+func benchmarkImportOfBadRows(t *testing.T) {
 	for _, output := range print.Formats {
 		code, stdout, stderr := program.Shell(t.Context(), importing(t, rejecting(), badSamples, "-o", output)...)
 		if code != command.ExitNotImported {
@@ -72,7 +84,7 @@ func TestBenchmarkImportOfBadRows(t *testing.T) {
 	}
 }
 
-func TestWhatIsBadOrRejectedAloneIsTold(t *testing.T) {
+func whatIsBadOrRejectedAloneIsTold(t *testing.T) {
 	server := &cmdtest.Server{}
 	if code, _, stderr := program.Shell(t.Context(), importing(t, server, badSamples)...); code != command.ExitNotImported || stderr == "" {
 		t.Errorf("bad rows: exit %d, stderr %q", code, stderr)
@@ -82,7 +94,7 @@ func TestWhatIsBadOrRejectedAloneIsTold(t *testing.T) {
 	}
 }
 
-func TestSamplesAreSentAsTheyAre(t *testing.T) {
+func samplesAreSentAsTheyAre(t *testing.T) {
 	server := &cmdtest.Server{}
 	if code, _, stderr := program.Shell(t.Context(), importing(t, server, goodSamples, "--source", "people")...); code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
@@ -102,7 +114,7 @@ func TestSamplesAreSentAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestBenchmarkImportOfStandardInput(t *testing.T) {
+func benchmarkImportOfStandardInput(t *testing.T) {
 	server := &cmdtest.Server{}
 	var stdout, stderr bytes.Buffer
 	in := strings.NewReader(`{"id":"a","nodeType":"n4","benchmark":"coremark","score":1,"vcpus":1,"threads":2,"machine":"m","time":"2026-11-20T10:00:00Z"}`)
@@ -113,7 +125,7 @@ func TestBenchmarkImportOfStandardInput(t *testing.T) {
 }
 
 // What can be read is imported.
-func TestBenchmarkImportOfWhatCannotBeRead(t *testing.T) {
+func benchmarkImportOfWhatCannotBeRead(t *testing.T) {
 	server := &cmdtest.Server{}
 	unknown := cmdtest.File(t, "notes.txt", []byte("hello"))
 	table := cmdtest.File(t, "table.csv", []byte("VM Size"))
@@ -131,7 +143,7 @@ func TestBenchmarkImportOfWhatCannotBeRead(t *testing.T) {
 }
 
 // It is no matter of the format if there is nothing to read.
-func TestBenchmarkImportOfNothing(t *testing.T) {
+func benchmarkImportOfNothing(t *testing.T) {
 	dir := t.TempDir()
 	for name, tc := range map[string]struct{ file, want string }{
 		"an empty file": {cmdtest.File(t, "empty.json", nil), "there is nothing in "},
@@ -145,7 +157,7 @@ func TestBenchmarkImportOfNothing(t *testing.T) {
 	}
 }
 
-func TestPrintedFaultsAreCounted(t *testing.T) {
+func printedFaultsAreCounted(t *testing.T) {
 	var out bytes.Buffer
 	i := &imported{File: "a\nb", Bad: 3, Faults: []importFault{{Line: 2, Field: "score", Message: "is bad"}}, Rejected: 2, Rejections: []importFault{{Message: "is\x1b wrong"}}}
 	if err := i.printFaults(&out); err != nil {
@@ -158,7 +170,7 @@ func TestPrintedFaultsAreCounted(t *testing.T) {
 }
 
 // Who reads the table is the parser of the server; here it is what is said to it.
-func TestBenchmarkImportOfATable(t *testing.T) {
+func benchmarkImportOfATable(t *testing.T) {
 	const header = "VM Size,CPU,vCPUs,NUMA Nodes,Memory(GiB),Avg Score,StdDev,StdDev%,#Runs\n"
 	server := &cmdtest.Server{}
 	table := cmdtest.File(t, "table.csv", []byte(header+"n4-standard-8,,8,1,32,177656,2180,1.66%,140\nn4-odd,,,1,32,177656,2180,1.66%,140\n"))

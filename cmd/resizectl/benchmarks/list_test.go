@@ -29,7 +29,11 @@ func TestBenchmarkList(t *testing.T) {
 	}
 }
 
-func TestBenchmarkListOfOneKind(t *testing.T) {
+func TestList(t *testing.T) {
+	t.Run("benchmark list of one kind", benchmarkListOfOneKind)
+}
+
+func benchmarkListOfOneKind(t *testing.T) {
 	server := &cmdtest.Server{}
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", cmdtest.Serve(t, server))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing of the kind was measured, or it is too long ago\n" {

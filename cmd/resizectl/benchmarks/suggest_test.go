@@ -49,7 +49,14 @@ func TestBenchmarkSuggest(t *testing.T) {
 	}
 }
 
-func TestNoSuggestionsIsSaid(t *testing.T) {
+func TestSuggest(t *testing.T) {
+	t.Run("no suggestions is said", noSuggestionsIsSaid)
+	t.Run("one score is not said to be sure", oneScoreIsNotSaidToBeSure)
+	t.Run("what was applied and is not any more goes back", whatWasAppliedAndIsNotAnyMoreGoesBack)
+	t.Run("which source decides before benchmarks is said", whichSourceDecidesBeforeBenchmarksIsSaid)
+}
+
+func noSuggestionsIsSaid(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "suggest", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 	if code != command.ExitOK || stdout != "" || stderr != "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
@@ -81,7 +88,7 @@ func TestHowToAccept(t *testing.T) {
 	}
 }
 
-func TestOneScoreIsNotSaidToBeSure(t *testing.T) {
+func oneScoreIsNotSaidToBeSure(t *testing.T) {
 	s := cmdtest.Suggestions()[2]
 	s.RatioLow, s.RatioHigh = s.GetRatio(), s.GetRatio()
 	if got := intervalText(s); got != print.Absent {
@@ -114,7 +121,7 @@ func TestModeInWords(t *testing.T) {
 	}
 }
 
-func TestWhatWasAppliedAndIsNotAnyMoreGoesBack(t *testing.T) {
+func whatWasAppliedAndIsNotAnyMoreGoesBack(t *testing.T) {
 	const want = "observe: the suggestion is only shown; the benchmark source goes back to what others say, and is at 1.1, on its way to 1"
 	s := &workloadresizerv1.Suggestion{
 		Mode:     workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
@@ -126,7 +133,7 @@ func TestWhatWasAppliedAndIsNotAnyMoreGoesBack(t *testing.T) {
 }
 
 // To follow measurements is to no avail where another source comes first.
-func TestWhichSourceDecidesBeforeBenchmarksIsSaid(t *testing.T) {
+func whichSourceDecidesBeforeBenchmarksIsSaid(t *testing.T) {
 	for _, tc := range []struct {
 		name, source string
 		ratio        float64

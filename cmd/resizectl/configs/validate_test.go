@@ -62,7 +62,15 @@ invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
 	}
 }
 
-func TestConfigValidateOfAList(t *testing.T) {
+func TestValidate(t *testing.T) {
+	t.Run("config validate of a list", configValidateOfAList)
+	t.Run("config validate reads standard input", configValidateReadsStandardInput)
+	t.Run("config validate of the sample that is deployed", configValidateOfTheSampleThatIsDeployed)
+	t.Run("config validate ends while it waits for standard input", configValidateEndsWhileItWaitsForStandardInput)
+	t.Run("config validate whose output cannot be written is an error", configValidateWhoseOutputCannotBeWrittenIsAnError)
+}
+
+func configValidateOfAList(t *testing.T) {
 	t.Chdir("testdata")
 	for _, tc := range []struct {
 		name           string
@@ -85,7 +93,7 @@ func TestConfigValidateOfAList(t *testing.T) {
 	}
 }
 
-func TestConfigValidateReadsStandardInput(t *testing.T) {
+func configValidateReadsStandardInput(t *testing.T) {
 	for _, tc := range []struct {
 		name, text     string
 		code           int
@@ -104,7 +112,7 @@ func TestConfigValidateReadsStandardInput(t *testing.T) {
 	}
 }
 
-func TestConfigValidateOfTheSampleThatIsDeployed(t *testing.T) {
+func configValidateOfTheSampleThatIsDeployed(t *testing.T) {
 	file, err := filepath.Abs("../../../deploy/samples/config.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +122,7 @@ func TestConfigValidateOfTheSampleThatIsDeployed(t *testing.T) {
 	}
 }
 
-func TestConfigValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
+func configValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
 	in, typed, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +138,7 @@ func TestConfigValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
 	}
 }
 
-func TestConfigValidateWhoseOutputCannotBeWrittenIsAnError(t *testing.T) {
+func configValidateWhoseOutputCannotBeWrittenIsAnError(t *testing.T) {
 	var errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{Out: cmdtest.FullDisk{}, ErrOut: &errOut}
 	code := program(t.Context(), streams, []string{"config", "validate", "-f", "testdata/config.yaml"})

@@ -9,7 +9,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 )
 
-func TestThisMachinesServerIsAskedByDefault(t *testing.T) {
+func TestConnection(t *testing.T) {
+	t.Run("this machines server is asked by default", thisMachinesServerIsAskedByDefault)
+	t.Run("which service account asks", whichServiceAccountAsks)
+	t.Run("streams have no timeout unless it is given", streamsHaveNoTimeoutUnlessItIsGiven)
+}
+
+func thisMachinesServerIsAskedByDefault(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", "")
 	t.Setenv("KUBECONFIG", "leads-to-a-cluster")
 	c := New(pflag.NewFlagSet("", pflag.ContinueOnError), "", false)
@@ -18,7 +24,7 @@ func TestThisMachinesServerIsAskedByDefault(t *testing.T) {
 	}
 }
 
-func TestWhichServiceAccountAsks(t *testing.T) {
+func whichServiceAccountAsks(t *testing.T) {
 	for _, tc := range []struct {
 		name, token, account string
 		args                 []string
@@ -47,7 +53,7 @@ func TestWhichServiceAccountAsks(t *testing.T) {
 	}
 }
 
-func TestStreamsHaveNoTimeoutUnlessItIsGiven(t *testing.T) {
+func streamsHaveNoTimeoutUnlessItIsGiven(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		args    []string

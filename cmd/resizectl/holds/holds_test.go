@@ -27,14 +27,23 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-func TestHoldsThatAreNone(t *testing.T) {
+func TestHoldsRules(t *testing.T) {
+	t.Run("holds that are none", holdsThatAreNone)
+	t.Run("holds that are not the present ones", holdsThatAreNotThePresentOnes)
+	t.Run("what people may not expect is on standard error", whatPeopleMayNotExpectIsOnStandardError)
+	t.Run("resume of a kind that is none", resumeOfAKindThatIsNone)
+	t.Run("what changes pods is never guessed", whatChangesPodsIsNeverGuessed)
+	t.Run("holds of a namespace", holdsOfANamespace)
+}
+
+func holdsThatAreNone(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing is restored or paused\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-func TestHoldsThatAreNotThePresentOnes(t *testing.T) {
+func holdsThatAreNotThePresentOnes(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{Holds: cmdtest.Held(), Problem: "holds[0].kind:\x1b bad"}))
 	if code != command.ExitOK || stdout == "" || stderr != "warning: this is what could be read last: holds[0].kind:  bad\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
@@ -115,7 +124,7 @@ func TestResumeOfNothing(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
+func whatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
 	none, nested := int64(0), int64(2)
 	restore := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cmdtest.Everything, "", nil)
 	for _, tc := range []struct {
@@ -147,7 +156,7 @@ func TestWhatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
 	}
 }
 
-func TestResumeOfAKindThatIsNone(t *testing.T) {
+func resumeOfAKindThatIsNone(t *testing.T) {
 	for _, kind := range []string{"Pause", ""} {
 		code, _, stderr := program.Shell(t.Context(), "resume", "web", "--kind", kind, "--server", cmdtest.Nobody(t))
 		if code != command.ExitError || !strings.Contains(stderr, "--kind must be restore or pause, not ") {
@@ -157,7 +166,7 @@ func TestResumeOfAKindThatIsNone(t *testing.T) {
 }
 
 // What changes every pod needs a yes, and what changes pods needs their names.
-func TestWhatChangesPodsIsNeverGuessed(t *testing.T) {
+func whatChangesPodsIsNeverGuessed(t *testing.T) {
 	server := &cmdtest.Server{}
 	address := cmdtest.Serve(t, server)
 	for _, verb := range []string{"restore", "pause", "resume"} {
@@ -210,7 +219,7 @@ func TestDryRuns(t *testing.T) {
 	}
 }
 
-func TestHoldsOfANamespace(t *testing.T) {
+func holdsOfANamespace(t *testing.T) {
 	server := &cmdtest.Server{}
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {

@@ -107,8 +107,15 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+func TestRestoreRules(t *testing.T) {
+	t.Run("restore of a workload", restoreOfAWorkload)
+	t.Run("restore of a pod that is replaced", restoreOfAPodThatIsReplaced)
+	t.Run("restore of a pod that is deleted meanwhile", restoreOfAPodThatIsDeletedMeanwhile)
+	t.Run("restore that is not waited for", restoreThatIsNotWaitedFor)
+}
+
 // Only the pods that were named are waited for.
-func TestRestoreOfAWorkload(t *testing.T) {
+func restoreOfAWorkload(t *testing.T) {
 	server := restoring(1)
 	code, _, stderr := program.Shell(t.Context(), "restore", "deploy/web", "-n", "shop", "--server", cmdtest.Serve(t, server))
 	if code != command.ExitOK || stderr != "" {
@@ -126,7 +133,7 @@ func TestRestoreOfAWorkload(t *testing.T) {
 }
 
 // Another pod of the name is not the one that was to be restored.
-func TestRestoreOfAPodThatIsReplaced(t *testing.T) {
+func restoreOfAPodThatIsReplaced(t *testing.T) {
 	other := cmdtest.Web()
 	other.Uid = "another"
 	code, stdout, stderr := program.Shell(t.Context(), "restore", other.GetPod(), "--server", cmdtest.Serve(t, &cmdtest.Server{Plans: []*workloadresizerv1.Plan{other}}))
@@ -136,7 +143,7 @@ func TestRestoreOfAPodThatIsReplaced(t *testing.T) {
 }
 
 // What is gone needs no restoring.
-func TestRestoreOfAPodThatIsDeletedMeanwhile(t *testing.T) {
+func restoreOfAPodThatIsDeletedMeanwhile(t *testing.T) {
 	for _, looks := range []int{1, 2} {
 		server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Web()}}
 		server.Asked = func() {
@@ -154,7 +161,7 @@ func TestRestoreOfAPodThatIsDeletedMeanwhile(t *testing.T) {
 }
 
 // Whoever stops waiting must not think that the server stops too.
-func TestRestoreThatIsNotWaitedFor(t *testing.T) {
+func restoreThatIsNotWaitedFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Web()}, Summary: summaryOf(1, 0)}
 	server.Asked = func() {

@@ -14,9 +14,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
+func TestResumeHint(t *testing.T) {
+	t.Run("the command that the server names", theCommandThatTheServerNames)
+}
+
 // Where the server names a command line, it ends exactly the hold that it speaks
 // of.
-func TestTheCommandThatTheServerNames(t *testing.T) {
+func theCommandThatTheServerNames(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		by   reconcilerhold.Hold

@@ -8,8 +8,13 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+func TestExplainSizes(t *testing.T) {
+	t.Run("each resource is explained by itself", eachResourceIsExplainedByItself)
+	t.Run("bounds that are not known leave nothing", boundsThatAreNotKnownLeaveNothing)
+}
+
 // Each resource is told by itself, whatever becomes of the others.
-func TestEachResourceIsExplainedByItself(t *testing.T) {
+func eachResourceIsExplainedByItself(t *testing.T) {
 	const skip, resize, align = workloadresizerv1.Decision_DECISION_SKIP, workloadresizerv1.Decision_DECISION_RESIZE, workloadresizerv1.Decision_DECISION_ALIGNED
 	const below = ", for one of the reasons below"
 	original := cmdtest.Resources("1", "1Gi", "2", "2Gi")
@@ -84,7 +89,7 @@ func TestEachResourceIsExplainedByItself(t *testing.T) {
 }
 
 // What a bound decided, the caller may not see: then it is not told to be left.
-func TestBoundsThatAreNotKnownLeaveNothing(t *testing.T) {
+func boundsThatAreNotKnownLeaveNothing(t *testing.T) {
 	plan := cmdtest.OnN4("default", "web-0", workloadresizerv1.Decision_DECISION_SKIP)
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "ExternallyResized"}, {Code: "BoundsClamped"}}
 	f := &facts{plan: plan, otherRevision: true}

@@ -168,7 +168,11 @@ func refusing(t *testing.T) *cmdtest.Server {
 	return server
 }
 
-func TestExplainOfNoPod(t *testing.T) {
+func TestExplainRules(t *testing.T) {
+	t.Run("explain of no pod", explainOfNoPod)
+}
+
+func explainOfNoPod(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Cluster())
 	for _, tc := range []struct {
 		name, want string

@@ -22,7 +22,14 @@ import (
 
 const manifestNotes = "warning: pod/bare: a pod without a controller is never resized\nmakes no pods: Service web, ConfigMap web\n"
 
-func TestPlanOfAManifest(t *testing.T) {
+func TestManifest(t *testing.T) {
+	t.Run("plan of a manifest", planOfAManifest)
+	t.Run("plan of a manifest from standard input", planOfAManifestFromStandardInput)
+	t.Run("plan of a manifest that fails", planOfAManifestThatFails)
+	t.Run("plan of a manifest offline", planOfAManifestOffline)
+}
+
+func planOfAManifest(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Resizing.Manifest = cmdtest.ManifestPlans()
 	address := cmdtest.Serve(t, server)
@@ -54,7 +61,7 @@ func TestPlanOfAManifest(t *testing.T) {
 	}
 }
 
-func TestPlanOfAManifestFromStandardInput(t *testing.T) {
+func planOfAManifestFromStandardInput(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Resizing.Manifest = &workloadresizerv1.PreviewManifestResponse{Objects: cmdtest.ManifestPlans().GetObjects()[1:]}
 	var out, errOut bytes.Buffer
@@ -69,7 +76,7 @@ func TestPlanOfAManifestFromStandardInput(t *testing.T) {
 	}
 }
 
-func TestPlanOfAManifestThatFails(t *testing.T) {
+func planOfAManifestThatFails(t *testing.T) {
 	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "document 2: line 4: unknown field")}
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct{ name, file, want string }{
@@ -86,7 +93,7 @@ func TestPlanOfAManifestThatFails(t *testing.T) {
 }
 
 // With a configuration no server is asked but the one in this process.
-func TestPlanOfAManifestOffline(t *testing.T) {
+func planOfAManifestOffline(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Resizing.Manifest = cmdtest.ManifestPlans()
 	address := cmdtest.Serve(t, server)

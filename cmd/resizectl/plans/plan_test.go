@@ -60,7 +60,13 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func TestPlanOfNoPods(t *testing.T) {
+func TestPlanRules(t *testing.T) {
+	t.Run("plan of no pods", planOfNoPods)
+	t.Run("plan stream that breaks off", planStreamThatBreaksOff)
+	t.Run("plan can ask the API server too", planCanAskTheAPIServerToo)
+}
+
+func planOfNoPods(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
 	for _, tc := range []struct {
 		golden, stderr string
@@ -98,7 +104,7 @@ func TestPlanDocumentsParse(t *testing.T) {
 }
 
 // A script must not take half an answer for a whole one.
-func TestPlanStreamThatBreaksOff(t *testing.T) {
+func planStreamThatBreaksOff(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		server *cmdtest.Server
@@ -135,7 +141,7 @@ func TestPlanStreamThatBreaksOff(t *testing.T) {
 	}
 }
 
-func TestPlanCanAskTheAPIServerToo(t *testing.T) {
+func planCanAskTheAPIServerToo(t *testing.T) {
 	server := cmdtest.Cluster()
 	address := cmdtest.Serve(t, server)
 	for _, args := range [][]string{{"plan", "api-0"}, {"plan", "-A"}} {

@@ -13,7 +13,14 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-func TestPlanAsksForWhatIsSelected(t *testing.T) {
+func TestSelect(t *testing.T) {
+	t.Run("plan asks for what is selected", planAsksForWhatIsSelected)
+	t.Run("plan says where it found nothing", planSaysWhereItFoundNothing)
+	t.Run("plan refuses what cannot be", planRefusesWhatCannotBe)
+	t.Run("node types of flags are completed", nodeTypesOfFlagsAreCompleted)
+}
+
+func planAsksForWhatIsSelected(t *testing.T) {
 	server := cmdtest.Cluster()
 	address := cmdtest.Serve(t, server)
 	whatIf := &workloadresizerv1.WhatIf{
@@ -56,7 +63,7 @@ func TestPlanAsksForWhatIsSelected(t *testing.T) {
 	}
 }
 
-func TestPlanSaysWhereItFoundNothing(t *testing.T) {
+func planSaysWhereItFoundNothing(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
 	code, stdout, stderr := program.Shell(t.Context(), "plan", "deploy/web", "-l", "app=web", "--node", "node-1", "--node-type", "n4", "--server", address)
 	if want := "no pods found in namespace default of deployment/web with labels app=web on node node-1 on nodes of type n4\n"; code != command.ExitOK || stderr != want {
@@ -64,7 +71,7 @@ func TestPlanSaysWhereItFoundNothing(t *testing.T) {
 	}
 }
 
-func TestPlanRefusesWhatCannotBe(t *testing.T) {
+func planRefusesWhatCannotBe(t *testing.T) {
 	const help = "\nsee \"resizectl plan --help\"\n"
 	for _, tc := range []struct {
 		name, want string
@@ -126,7 +133,7 @@ func TestPlanTotals(t *testing.T) {
 	}
 }
 
-func TestNodeTypesOfFlagsAreCompleted(t *testing.T) {
+func nodeTypesOfFlagsAreCompleted(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, tc := range []struct{ name, flag, typed, want string }{
 		{"one", "--what-if-node-type", "", "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},

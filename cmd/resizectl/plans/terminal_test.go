@@ -13,7 +13,12 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-func TestColorsAreForTerminals(t *testing.T) {
+func TestTerminal(t *testing.T) {
+	t.Run("colors are for terminals", colorsAreForTerminals)
+	t.Run("progress of long previews", progressOfLongPreviews)
+}
+
+func colorsAreForTerminals(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Cluster())
 	for _, tc := range []struct {
 		name     string
@@ -49,7 +54,7 @@ func TestColorsAreForTerminals(t *testing.T) {
 }
 
 // A long preview shows how far it is, and nothing of that stays.
-func TestProgressOfLongPreviews(t *testing.T) {
+func progressOfLongPreviews(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Resizing.Plans = func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
 		return []*workloadresizerv1.PreviewPlansResponse{

@@ -34,7 +34,11 @@ func TestRatiosList(t *testing.T) {
 	}
 }
 
-func TestRatiosListWarnsOfUnhealthySources(t *testing.T) {
+func TestRatios(t *testing.T) {
+	t.Run("ratios list warns of unhealthy sources", ratiosListWarnsOfUnhealthySources)
+}
+
+func ratiosListWarnsOfUnhealthySources(t *testing.T) {
 	resp := cmdtest.Ratios()
 	resp.Sources = []*workloadresizerv1.RatioSource{
 		{Name: "override", Healthy: true},

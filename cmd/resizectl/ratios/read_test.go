@@ -15,7 +15,16 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-func TestRatiosOfSeveralSources(t *testing.T) {
+func TestRead(t *testing.T) {
+	t.Run("ratios of several sources", ratiosOfSeveralSources)
+	t.Run("ratios of a cluster without rules", ratiosOfAClusterWithoutRules)
+	t.Run("ratio of an unknown node type", ratioOfAnUnknownNodeType)
+	t.Run("history is read in pages", historyIsReadInPages)
+	t.Run("node types are completed", nodeTypesAreCompleted)
+	t.Run("completion without a server is silent", completionWithoutAServerIsSilent)
+}
+
+func ratiosOfSeveralSources(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, output := range print.Formats {
 		for name, args := range map[string][]string{
@@ -30,7 +39,7 @@ func TestRatiosOfSeveralSources(t *testing.T) {
 	}
 }
 
-func TestRatiosOfAClusterWithoutRules(t *testing.T) {
+func ratiosOfAClusterWithoutRules(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "list", "--rules", "--server", cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
 	if code != command.ExitOK || stderr != "there are no rules: the same holds for every pod\n" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
@@ -38,14 +47,14 @@ func TestRatiosOfAClusterWithoutRules(t *testing.T) {
 	cmdtest.Golden(t, "ratios.table", stdout)
 }
 
-func TestRatioOfAnUnknownNodeType(t *testing.T) {
+func ratioOfAnUnknownNodeType(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "get", "n5", "--server", cmdtest.Serve(t, cmdtest.Writable()))
 	if code != command.ExitError || stdout != "" || stderr != "error: no source names node type \"n5\"\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-func TestHistoryIsReadInPages(t *testing.T) {
+func historyIsReadInPages(t *testing.T) {
 	server := cmdtest.Writable()
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
@@ -82,7 +91,7 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 }
 
-func TestNodeTypesAreCompleted(t *testing.T) {
+func nodeTypesAreCompleted(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, tc := range []struct {
 		name string
@@ -106,7 +115,7 @@ func TestNodeTypesAreCompleted(t *testing.T) {
 }
 
 // What is printed while a person writes a line stays in it.
-func TestCompletionWithoutAServerIsSilent(t *testing.T) {
+func completionWithoutAServerIsSilent(t *testing.T) {
 	_, stdout, stderr := program.Shell(t.Context(), "__complete", "ratios", "--server", cmdtest.Nobody(t), "get", "")
 	if stdout != ":4\n" || stderr != "Completion ended with directive: ShellCompDirectiveNoFileComp\n" {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)

@@ -11,7 +11,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-func TestRatiosWritesAskAtATerminal(t *testing.T) {
+func TestTerminal(t *testing.T) {
+	t.Run("ratios writes ask at a terminal", ratiosWritesAskAtATerminal)
+}
+
+func ratiosWritesAskAtATerminal(t *testing.T) {
 	for _, verb := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, tc := range []struct {
 			answer string

@@ -30,8 +30,12 @@ func TestRatiosWatch(t *testing.T) {
 	}
 }
 
+func TestWatch(t *testing.T) {
+	t.Run("list of ratios that is watched", listOfRatiosThatIsWatched)
+}
+
 // "list --watch" is "watch".
-func TestListOfRatiosThatIsWatched(t *testing.T) {
+func listOfRatiosThatIsWatched(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
 		server := &cmdtest.Server{}
 		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}

@@ -78,7 +78,14 @@ func TestRatiosWrites(t *testing.T) {
 	}
 }
 
-func TestRatiosSetForAWhile(t *testing.T) {
+func TestWrite(t *testing.T) {
+	t.Run("ratios set for a while", ratiosSetForAWhile)
+	t.Run("ratios writes as documents", ratiosWritesAsDocuments)
+	t.Run("nothing to change is not asked for", nothingToChangeIsNotAskedFor)
+	t.Run("somebody else was faster", somebodyElseWasFaster)
+}
+
+func ratiosSetForAWhile(t *testing.T) {
 	server := cmdtest.Writable()
 	begin := time.Now()
 	code, _, stderr := program.Shell(t.Context(), "ratios", "set", "n4=1.2", "--for", "90m", "--yes", "--server", cmdtest.Serve(t, server))
@@ -113,7 +120,7 @@ func TestRatiosDryRun(t *testing.T) {
 	}
 }
 
-func TestRatiosWritesAsDocuments(t *testing.T) {
+func ratiosWritesAsDocuments(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, output := range []string{"json", "yaml"} {
 			code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, cmdtest.Writable()), "--yes", "-o", output)...)
@@ -125,7 +132,7 @@ func TestRatiosWritesAsDocuments(t *testing.T) {
 	}
 }
 
-func TestNothingToChangeIsNotAskedFor(t *testing.T) {
+func nothingToChangeIsNotAskedFor(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.08"}, {"delete", "c3", "--ignore-not-found"}, {"rollback", "--to", "3"}} {
 		server := cmdtest.Writable()
 		server.Unchanged = true
@@ -136,7 +143,7 @@ func TestNothingToChangeIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestSomebodyElseWasFaster(t *testing.T) {
+func somebodyElseWasFaster(t *testing.T) {
 	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" +
 		"see what is there now with \"resizectl ratios history\", and run the command again if it is still right\n"
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {

@@ -78,8 +78,13 @@ func TestNoResizes(t *testing.T) {
 	}
 }
 
+func TestResizesRules(t *testing.T) {
+	t.Run("resizes of part of a pod", resizesOfPartOfAPod)
+	t.Run("list of resizes that is watched", listOfResizesThatIsWatched)
+}
+
 // A pod that is partly sized is said to be so, and why.
-func TestResizesOfPartOfAPod(t *testing.T) {
+func resizesOfPartOfAPod(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.PartlySized("default", "api-0"), cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
 	plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
@@ -140,7 +145,7 @@ func TestWatchResizes(t *testing.T) {
 }
 
 // "list --watch" is "watch".
-func TestListOfResizesThatIsWatched(t *testing.T) {
+func listOfResizesThatIsWatched(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
 		server := &cmdtest.Server{}
 		server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{{Events: cmdtest.ResizeEvents()}}

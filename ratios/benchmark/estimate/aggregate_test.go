@@ -109,7 +109,12 @@ func TestAggregates(t *testing.T) {
 	}
 }
 
-func TestTheUnitIsTheNewest(t *testing.T) {
+func TestAggregate(t *testing.T) {
+	t.Run("the unit is the newest", theUnitIsTheNewest)
+	t.Run("aggregates are by key in order", aggregatesAreByKeyInOrder)
+}
+
+func theUnitIsTheNewest(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		units []string // Of samples that are an hour older each.
@@ -139,7 +144,7 @@ func TestTheUnitIsTheNewest(t *testing.T) {
 	}
 }
 
-func TestAggregatesAreByKeyInOrder(t *testing.T) {
+func aggregatesAreByKeyInOrder(t *testing.T) {
 	var samples []sample.Sample
 	want := []Key{
 		{"c3", "", "a", ""}, {"n4", "", "a", "1"}, {"n4", "", "a", "2"}, {"n4", "", "b", "1"}, {"n4", "Intel-6-207", "a", "1"},

@@ -115,7 +115,13 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-func TestTheSamplesOfAnEstimateAreThoseThatCount(t *testing.T) {
+func TestDoubt(t *testing.T) {
+	t.Run("the samples of an estimate are those that count", theSamplesOfAnEstimateAreThoseThatCount)
+	t.Run("weight is that of the longest name that fits", weightIsThatOfTheLongestNameThatFits)
+	t.Run("nothing is estimated without a baseline", nothingIsEstimatedWithoutABaseline)
+}
+
+func theSamplesOfAnEstimateAreThoseThatCount(t *testing.T) {
 	var samples []sample.Sample
 	add := func(age time.Duration, b batch) {
 		for _, x := range b.samples() {
@@ -147,7 +153,7 @@ func TestTheSamplesOfAnEstimateAreThoseThatCount(t *testing.T) {
 	}
 }
 
-func TestWeightIsThatOfTheLongestNameThatFits(t *testing.T) {
+func weightIsThatOfTheLongestNameThatFits(t *testing.T) {
 	s := Settings{Weights: map[string]float64{"bench-node:*": 2, "bench-node:memory-*": 0, "bench-node:memory-copy": 0.5, "*": 3}}
 	for benchmark, want := range map[string]float64{
 		"bench-node:sha256": 2, "bench-node:memory-latency": 0, "bench-node:memory-copy": 0.5, "coremark": 3,
@@ -161,7 +167,7 @@ func TestWeightIsThatOfTheLongestNameThatFits(t *testing.T) {
 	}
 }
 
-func TestNothingIsEstimatedWithoutABaseline(t *testing.T) {
+func nothingIsEstimatedWithoutABaseline(t *testing.T) {
 	if got := Estimates(Aggregates(batch{"n4", "a", 1, []int{1}}.samples(), now, Defaults()), "", Defaults()); got != nil {
 		t.Errorf("%+v", got)
 	}

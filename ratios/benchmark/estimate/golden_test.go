@@ -26,12 +26,19 @@ func estimates(samples []sample.Sample, baseline string, s Settings) map[string]
 
 func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance }
 
+func TestGolden(t *testing.T) {
+	t.Run("ratios of published core mark scores", ratiosOfPublishedCoreMarkScores)
+	t.Run("benchmarks that disagree hold back", benchmarksThatDisagreeHoldBack)
+	t.Run("benchmarks that agree do not", benchmarksThatAgreeDoNot)
+	t.Run("a family is not ACPU", aFamilyIsNotACPU)
+}
+
 // The scores are 8 times what a cloud published per vCPU:
 //
 //	n4  22207 / 20482 = 1.0842
 //	c3  20043 / 20482 = 0.9786
 //	t2d 29817 / 20482 = 1.4558
-func TestRatiosOfPublishedCoreMarkScores(t *testing.T) {
+func ratiosOfPublishedCoreMarkScores(t *testing.T) {
 	got := estimates([]sample.Sample{
 		published("n2d", "coremark", 8*20482), published("n4", "coremark", 8*22207),
 		published("c3", "coremark", 8*20043), published("t2d", "coremark", 8*29817),
@@ -77,7 +84,7 @@ func thrice(x sample.Sample) []sample.Sample {
 //	(1.08 × 0.97 × 1.26 × 0.64)^(1/4) = 0.844784^(1/4) = 0.9587
 //
 // and they spread 1.26 / 0.64 = 1.97 times.
-func TestBenchmarksThatDisagreeHoldBack(t *testing.T) {
+func benchmarksThatDisagreeHoldBack(t *testing.T) {
 	var samples []sample.Sample
 	for benchmark, ratio := range map[string]float64{"coremark": 1.08, "passmark": 0.97, "geekbench": 1.26, "division": 0.64} {
 		samples = append(samples, thrice(published("n2d", benchmark, 1000))...)
@@ -98,7 +105,7 @@ func TestBenchmarksThatDisagreeHoldBack(t *testing.T) {
 
 // The same four without the one that differs: c3 has 0.98, 1.00 and 1.20, whose
 // geometric mean is 1.176^(1/3) = 1.0555; they spread 1.2245 times.
-func TestBenchmarksThatAgreeDoNot(t *testing.T) {
+func benchmarksThatAgreeDoNot(t *testing.T) {
 	var samples []sample.Sample
 	for benchmark, ratio := range map[string]float64{"coremark": 0.98, "passmark": 1.00, "geekbench": 1.20, "division": 0.62} {
 		samples = append(samples, thrice(published("n2d", benchmark, 1000))...)
@@ -118,7 +125,7 @@ func TestBenchmarksThatAgreeDoNot(t *testing.T) {
 // Two e2-standard-8 scored 1108 and 2683, on different CPUs: beside an n2d of
 // 2000 these are 0.554 and 1.3415, and 2683 / 1108 = 2.42. The type as a whole is
 // between them, (1108 + 2683) / 2 / 2000 = 0.9478, and says nothing.
-func TestAFamilyIsNotACPU(t *testing.T) {
+func aFamilyIsNotACPU(t *testing.T) {
 	slow, fast := published("e2", "passmark", 1108), published("e2", "passmark", 2683)
 	slow.CPUModel, slow.Machine = "Intel-6-79", "slow"
 	fast.CPUModel, fast.Machine = "AMD-25-1", "fast"

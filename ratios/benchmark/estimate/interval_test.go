@@ -7,7 +7,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-func TestFewScoresAreResampledAsOftenAsIsSaidAndManyLessOften(t *testing.T) {
+func TestInterval(t *testing.T) {
+	t.Run("few scores are resampled as often as is said and many less often", fewScoresAreResampledAsOftenAsIsSaidAndManyLessOften)
+	t.Run("how confident an interval is", howConfidentAnIntervalIs)
+	t.Run("what is only shown does not move an interval", whatIsOnlyShownDoesNotMoveAnInterval)
+}
+
+func fewScoresAreResampledAsOftenAsIsSaidAndManyLessOften(t *testing.T) {
 	for _, tc := range []struct {
 		name                    string
 		resamples, scores, want int
@@ -32,7 +38,7 @@ func noisy() []sample.Sample {
 	return world{ratios: []float64{1.2, 1.2}, machines: 6, runs: 3, machineNoise: 0.03, runNoise: 0.02}.draw(rand.New(rand.NewPCG(1, 2)))
 }
 
-func TestHowConfidentAnIntervalIs(t *testing.T) {
+func howConfidentAnIntervalIs(t *testing.T) {
 	of := func(resamples int, confidence float64) Estimate {
 		s := Defaults()
 		s.Resamples, s.Confidence = resamples, confidence
@@ -61,7 +67,7 @@ func TestHowConfidentAnIntervalIs(t *testing.T) {
 	}
 }
 
-func TestWhatIsOnlyShownDoesNotMoveAnInterval(t *testing.T) {
+func whatIsOnlyShownDoesNotMoveAnInterval(t *testing.T) {
 	samples := noisy()
 	before := estimates(samples, "base", Defaults())["t"]
 	for _, x := range noisy() {

@@ -98,7 +98,15 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func TestAModelThatDiffersIsNamedWithItsRatio(t *testing.T) {
+func TestModel(t *testing.T) {
+	t.Run("a model that differs is named with its ratio", aModelThatDiffersIsNamedWithItsRatio)
+	t.Run("of models that differ as much the first are named", ofModelsThatDifferAsMuchTheFirstAreNamed)
+	t.Run("a third of the machines raises doubt however many a ratio needs", aThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds)
+	t.Run("of very many models those with the most machines are looked at", ofVeryManyModelsThoseWithTheMostMachinesAreLookedAt)
+	t.Run("models with names that are too long to tell are one", modelsWithNamesThatAreTooLongToTellAreOne)
+}
+
+func aModelThatDiffersIsNamedWithItsRatio(t *testing.T) {
 	var samples []sample.Sample
 	for _, g := range []group{{"n2d", "", 3, 100, "a b"}, {"e2", "Y", 3, 112, "a b c"}, {"e2", "Z", 3, 50, "c"}} {
 		samples = append(samples, g.samples()...)
@@ -113,7 +121,7 @@ func TestAModelThatDiffersIsNamedWithItsRatio(t *testing.T) {
 	}
 }
 
-func TestOfModelsThatDifferAsMuchTheFirstAreNamed(t *testing.T) {
+func ofModelsThatDifferAsMuchTheFirstAreNamed(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		x, y, z float64
@@ -135,7 +143,7 @@ func TestOfModelsThatDifferAsMuchTheFirstAreNamed(t *testing.T) {
 	}
 }
 
-func TestAThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds(t *testing.T) {
+func aThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds(t *testing.T) {
 	s := Defaults()
 	s.MinMachines = 4
 	for machines, want := range map[int]bool{2: true, 1: false} {
@@ -149,7 +157,7 @@ func TestAThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds(t *testing.T) {
 	}
 }
 
-func TestOfVeryManyModelsThoseWithTheMostMachinesAreLookedAt(t *testing.T) {
+func ofVeryManyModelsThoseWithTheMostMachinesAreLookedAt(t *testing.T) {
 	groups := []group{{"n2d", "", 3, 100, "a b"}, {"e2", "Z", 3, 90, "a b"}}
 	for i := range 3 * mostModels {
 		groups = append(groups, group{"e2", fmt.Sprintf("made-up-%03d", i), 1, 120, "a b"})
@@ -182,7 +190,7 @@ func TestOfVeryManyModelsThoseWithTheMostMachinesAreLookedAt(t *testing.T) {
 	}
 }
 
-func TestModelsWithNamesThatAreTooLongToTellAreOne(t *testing.T) {
+func modelsWithNamesThatAreTooLongToTellAreOne(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	var samples []sample.Sample
 	for _, g := range []group{{"n2d", "", 3, 100, "a b"}, {"e2", long + "1", 3, 90, "a b"}, {"e2", long + "2", 3, 110, "a b"}} {

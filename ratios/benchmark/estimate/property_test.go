@@ -54,7 +54,15 @@ func each(t *testing.T, property func(*testing.T, *rand.Rand, []sample.Sample)) 
 	}
 }
 
-func TestOrderDoesNotMatter(t *testing.T) {
+func TestProperty(t *testing.T) {
+	t.Run("order does not matter", orderDoesNotMatter)
+	t.Run("units do not matter", unitsDoNotMatter)
+	t.Run("the other way round is the inverse", theOtherWayRoundIsTheInverse)
+	t.Run("intervals have the ratio", intervalsHaveTheRatio)
+	t.Run("one more outlier changes little", oneMoreOutlierChangesLittle)
+}
+
+func orderDoesNotMatter(t *testing.T) {
 	each(t, func(t *testing.T, random *rand.Rand, samples []sample.Sample) {
 		aggregates := Aggregates(samples, now, few())
 		estimates := Estimates(aggregates, "a", few())
@@ -70,7 +78,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-func TestUnitsDoNotMatter(t *testing.T) {
+func unitsDoNotMatter(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, samples []sample.Sample) {
 		before := Estimates(Aggregates(samples, now, few()), "a", few())
 		factor := map[string]float64{"p": 1024, "q": 1.0 / 4096, "r": 1}
@@ -89,7 +97,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 	})
 }
 
-func TestTheOtherWayRoundIsTheInverse(t *testing.T) {
+func theOtherWayRoundIsTheInverse(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, samples []sample.Sample) {
 		aggregates := Aggregates(samples, now, few())
 		there, back := Estimates(aggregates, "a", few()), Estimates(aggregates, "b", few())
@@ -102,7 +110,7 @@ func TestTheOtherWayRoundIsTheInverse(t *testing.T) {
 	})
 }
 
-func TestIntervalsHaveTheRatio(t *testing.T) {
+func intervalsHaveTheRatio(t *testing.T) {
 	wide := 0
 	each(t, func(t *testing.T, _ *rand.Rand, samples []sample.Sample) {
 		for _, e := range Estimates(Aggregates(samples, now, few()), "a", few()) {
@@ -119,7 +127,7 @@ func TestIntervalsHaveTheRatio(t *testing.T) {
 	}
 }
 
-func TestOneMoreOutlierChangesLittle(t *testing.T) {
+func oneMoreOutlierChangesLittle(t *testing.T) {
 	w := world{ratios: same, machines: 5, runs: 2, machineNoise: 0.01, runNoise: 0.01}
 	for seed := range uint64(50) {
 		samples := w.draw(rand.New(rand.NewPCG(seed, 3)))

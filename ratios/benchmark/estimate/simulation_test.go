@@ -111,7 +111,14 @@ func (w world) simulate(name string, truth float64, times, resamples int) accura
 
 var same = []float64{1.08, 1.08, 1.08, 1.08}
 
-func TestSimulatedEstimatesAreClose(t *testing.T) {
+func TestSimulation(t *testing.T) {
+	t.Run("simulated estimates are close", simulatedEstimatesAreClose)
+	t.Run("simulated doubts are held back", simulatedDoubtsAreHeldBack)
+	t.Run("simulated CPUs without a name", simulatedCPUsWithoutAName)
+	t.Run("simulated intervals have the truth", simulatedIntervalsHaveTheTruth)
+}
+
+func simulatedEstimatesAreClose(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		world  world
@@ -141,7 +148,7 @@ func TestSimulatedEstimatesAreClose(t *testing.T) {
 	}
 }
 
-func TestSimulatedDoubtsAreHeldBack(t *testing.T) {
+func simulatedDoubtsAreHeldBack(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		world world
@@ -169,7 +176,7 @@ func TestSimulatedDoubtsAreHeldBack(t *testing.T) {
 
 // A new CPU that samples do not name cannot be told from outliers while few
 // machines have it, and makes the interval wide when many do.
-func TestSimulatedCPUsWithoutAName(t *testing.T) {
+func simulatedCPUsWithoutAName(t *testing.T) {
 	w := world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherSpeed: 1.5, hideModels: true}
 	w.otherModel = 0.2
 	if e := w.simulate("t", 1.08, 50, 0); e.p95 > 0.02 {
@@ -184,7 +191,7 @@ func TestSimulatedCPUsWithoutAName(t *testing.T) {
 	}
 }
 
-func TestSimulatedIntervalsHaveTheTruth(t *testing.T) {
+func simulatedIntervalsHaveTheTruth(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		world world

@@ -7,7 +7,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-func TestOneVersionOfABenchmarkIsCompared(t *testing.T) {
+func TestVersion(t *testing.T) {
+	t.Run("one version of a benchmark is compared", oneVersionOfABenchmarkIsCompared)
+}
+
+func oneVersionOfABenchmarkIsCompared(t *testing.T) {
 	// versions are samples by version: how many machines, and of which score the
 	// type has; the baseline has 100.
 	type version struct {

@@ -58,7 +58,13 @@ func TestCloudCSVRows(t *testing.T) {
 	}
 }
 
-func TestCloudCSVNeedsABenchmarkAndItsColumns(t *testing.T) {
+func TestCloudcsv(t *testing.T) {
+	t.Run("cloud CSV needs a benchmark and its columns", cloudCSVNeedsABenchmarkAndItsColumns)
+	t.Run("cloud CSV new figures are a new measurement of the same machine", cloudCSVNewFiguresAreANewMeasurementOfTheSameMachine)
+	t.Run("published core mark ratios", publishedCoreMarkRatios)
+}
+
+func cloudCSVNeedsABenchmarkAndItsColumns(t *testing.T) {
 	if _, err := Read(CloudCSV, strings.NewReader(goodCloudCSV), options()); err == nil || !strings.Contains(err.Error(), "name it as the feed's benchmark") {
 		t.Errorf("no benchmark: error %v", err)
 	}
@@ -67,7 +73,7 @@ func TestCloudCSVNeedsABenchmarkAndItsColumns(t *testing.T) {
 	}
 }
 
-func TestCloudCSVNewFiguresAreANewMeasurementOfTheSameMachine(t *testing.T) {
+func cloudCSVNewFiguresAreANewMeasurementOfTheSameMachine(t *testing.T) {
 	old := read(t, CloudCSV, goodCloudCSV, tableOptions(CloudCSV)).Samples[0]
 	next := read(t, CloudCSV, strings.Replace(goodCloudCSV, "131477", "131478", 1), tableOptions(CloudCSV)).Samples[0]
 	if old.ID == next.ID || old.Machine != next.Machine {
@@ -77,7 +83,7 @@ func TestCloudCSVNewFiguresAreANewMeasurementOfTheSameMachine(t *testing.T) {
 
 // TestPublishedCoreMarkRatios reads a cloud's CoreMark figures, which are among the
 // samples to try things with: what they come to per vCPU is what ratios are made of.
-func TestPublishedCoreMarkRatios(t *testing.T) {
+func publishedCoreMarkRatios(t *testing.T) {
 	text, err := os.ReadFile("../../../deploy/samples/coremark.csv")
 	if err != nil {
 		t.Fatal(err)

@@ -52,14 +52,25 @@ func wantFault(t *testing.T, r Result, line int, field, reason string) {
 	}
 }
 
-func TestAnUnknownFormatIsAnError(t *testing.T) {
+func TestFeed(t *testing.T) {
+	t.Run("an unknown format is an error", anUnknownFormatIsAnError)
+	t.Run("what cannot be read to its end is an error", whatCannotBeReadToItsEndIsAnError)
+	t.Run("a bad row keeps no good one out", aBadRowKeepsNoGoodOneOut)
+	t.Run("a row without end is not kept in memory", aRowWithoutEndIsNotKeptInMemory)
+	t.Run("text is read as programs write it", textIsReadAsProgramsWriteIt)
+	t.Run("reading again gives the same IDs", readingAgainGivesTheSameIDs)
+	t.Run("faults are counted all and told up to a limit", faultsAreCountedAllAndToldUpToALimit)
+	t.Run("only the benchmark asked for is read", onlyTheBenchmarkAskedForIsRead)
+}
+
+func anUnknownFormatIsAnError(t *testing.T) {
 	_, err := Read("yaml", strings.NewReader(""), options())
 	if err == nil || !strings.Contains(err.Error(), "perfkit") {
 		t.Errorf("error %v does not tell the formats", err)
 	}
 }
 
-func TestWhatCannotBeReadToItsEndIsAnError(t *testing.T) {
+func whatCannotBeReadToItsEndIsAnError(t *testing.T) {
 	broken := errors.New("connection reset")
 	for f, begin := range map[Format]string{
 		PerfKit: goodPerfKit, SpareCores: "[" + goodSpareCores, CloudCSV: goodCloudCSV, Samples: goodSample,
@@ -102,7 +113,7 @@ var rows = []struct {
 	{SpareCores, spareCoresHeader, spareCoresRow}, {CloudCSV, cloudHeader, cloudRow},
 }
 
-func TestABadRowKeepsNoGoodOneOut(t *testing.T) {
+func aBadRowKeepsNoGoodOneOut(t *testing.T) {
 	for _, tc := range rows {
 		for name, bad := range map[string]string{
 			"no row":         `]}"`,
@@ -122,7 +133,7 @@ func TestABadRowKeepsNoGoodOneOut(t *testing.T) {
 	}
 }
 
-func TestARowWithoutEndIsNotKeptInMemory(t *testing.T) {
+func aRowWithoutEndIsNotKeptInMemory(t *testing.T) {
 	const size = 64 << 20
 	for begin, f := range map[string]Format{"": PerfKit, "[{": SpareCores, spareCoresHeader: SpareCores, cloudHeader: CloudCSV} {
 		in := io.MultiReader(strings.NewReader(begin), io.LimitReader(zeros{}, size))
@@ -153,7 +164,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestTextIsReadAsProgramsWriteIt(t *testing.T) {
+func textIsReadAsProgramsWriteIt(t *testing.T) {
 	for _, tc := range rows {
 		want := read(t, tc.format, tc.header+tc.row, tableOptions(tc.format)).Samples
 		if len(want) != 1 {
@@ -172,7 +183,7 @@ func TestTextIsReadAsProgramsWriteIt(t *testing.T) {
 	}
 }
 
-func TestReadingAgainGivesTheSameIDs(t *testing.T) {
+func readingAgainGivesTheSameIDs(t *testing.T) {
 	for _, tc := range rows {
 		o := tableOptions(tc.format)
 		first := read(t, tc.format, tc.header+tc.row, o).Samples[0]
@@ -183,14 +194,14 @@ func TestReadingAgainGivesTheSameIDs(t *testing.T) {
 	}
 }
 
-func TestFaultsAreCountedAllAndToldUpToALimit(t *testing.T) {
+func faultsAreCountedAllAndToldUpToALimit(t *testing.T) {
 	r := read(t, Samples, strings.Repeat("{}\n", MaxFaults+7), options())
 	if r.Bad != MaxFaults+7 || r.Rows != r.Bad || len(r.Faults) != MaxFaults {
 		t.Errorf("%d bad of %d, %d faults", r.Bad, r.Rows, len(r.Faults))
 	}
 }
 
-func TestOnlyTheBenchmarkAskedForIsRead(t *testing.T) {
+func onlyTheBenchmarkAskedForIsRead(t *testing.T) {
 	for f, text := range map[Format]string{PerfKit: goodPerfKit, SpareCores: goodSpareCores, Samples: goodSample} {
 		o := options()
 		o.Benchmark = "another"

@@ -5,7 +5,12 @@ import (
 	"testing"
 )
 
-func TestDifferentPartsNeverHaveOneName(t *testing.T) {
+func TestName(t *testing.T) {
+	t.Run("different parts never have one name", differentPartsNeverHaveOneName)
+	t.Run("names of configurations are readable", namesOfConfigurationsAreReadable)
+}
+
+func differentPartsNeverHaveOneName(t *testing.T) {
 	seen := map[string]bool{}
 	for _, parts := range [][]string{
 		{"a", "b:1"}, {"a", "b:1", "c:2"}, {"a", "b:+"}, {"a", "b:-"}, {"a", "b:1 c:2"}, {"a", "b:ä"}, {"a", "b:ö"}, {"+"}, {"-"},
@@ -19,7 +24,7 @@ func TestDifferentPartsNeverHaveOneName(t *testing.T) {
 	}
 }
 
-func TestNamesOfConfigurationsAreReadable(t *testing.T) {
+func namesOfConfigurationsAreReadable(t *testing.T) {
 	if got := benchmarkName("openssl", "algo:AES-256-CBC", "block_size:16384"); got != "openssl algo:AES-256-CBC block_size:16384" {
 		t.Errorf("got %q", got)
 	}

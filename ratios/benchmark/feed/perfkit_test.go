@@ -20,7 +20,12 @@ var perfKitSample = sample.Sample{
 	VCPUs: 8, Threads: 8, Machine: "c0ffee01", Source: "published", Time: time.Unix(1600000000, 5e8).UTC(),
 }
 
-func TestPerfKitLabelsAndMetadataSayTheSame(t *testing.T) {
+func TestPerfkit(t *testing.T) {
+	t.Run("perf kit labels and metadata say the same", perfKitLabelsAndMetadataSayTheSame)
+	t.Run("perf kit VCPUs of the feed", perfKitVCPUsOfTheFeed)
+}
+
+func perfKitLabelsAndMetadataSayTheSame(t *testing.T) {
 	labels := goodPerfKit[strings.Index(goodPerfKit, `"labels"`):]
 	metadata := `"metadata":{"thread_count":8,"machine_type":"n2d-standard-8","num_cpus":8,"cpu_version":"AMD EPYC 7B12","x":null,"y":[1]}}`
 	for _, text := range []string{goodPerfKit, strings.Replace(goodPerfKit, labels, metadata, 1)} {
@@ -98,7 +103,7 @@ func TestPerfKitRows(t *testing.T) {
 	}
 }
 
-func TestPerfKitVCPUsOfTheFeed(t *testing.T) {
+func perfKitVCPUsOfTheFeed(t *testing.T) {
 	o := options()
 	o.VCPUs = map[string]int{"m7i.2xlarge": 8, "n2d-standard-8": 2}
 	row := strings.Replace(strings.Replace(goodPerfKit, "|num_cpus:8|,", "", 1), "n2d-standard-8", "m7i.2xlarge", 1)

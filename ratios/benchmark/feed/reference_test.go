@@ -10,8 +10,12 @@ import (
 
 var fenced = regexp.MustCompile("(?s)\n```(?:json|csv)\n(.*?)```")
 
+func TestReference(t *testing.T) {
+	t.Run("the examples of the reference are read", theExamplesOfTheReferenceAreRead)
+}
+
 // The reference introduces each format by its name, and then has an example.
-func TestTheExamplesOfTheReferenceAreRead(t *testing.T) {
+func theExamplesOfTheReferenceAreRead(t *testing.T) {
 	content, err := os.ReadFile("../../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,12 @@ var wholeSample = sample.Sample{
 	Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 }
 
-func TestSamplesAreReadAsTheyAreWritten(t *testing.T) {
+func TestSamples(t *testing.T) {
+	t.Run("samples are read as they are written", samplesAreReadAsTheyAreWritten)
+	t.Run("a sample without a source is of the feed", aSampleWithoutASourceIsOfTheFeed)
+}
+
+func samplesAreReadAsTheyAreWritten(t *testing.T) {
 	text, err := json.Marshal(wholeSample)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +34,7 @@ func TestSamplesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestASampleWithoutASourceIsOfTheFeed(t *testing.T) {
+func aSampleWithoutASourceIsOfTheFeed(t *testing.T) {
 	r := read(t, Samples, strings.Replace(goodSample, `"source":"agent",`, "", 1), options())
 	if len(r.Samples) != 1 || r.Samples[0].Source != "published" {
 		t.Errorf("got %+v", r)

@@ -19,7 +19,14 @@ var spareCoresSample = sample.Sample{
 	Machine: "gcp/n4-standard-8 2025-01-02", Source: "published", Time: time.Date(2025, 1, 2, 3, 4, 5, 678901000, time.UTC),
 }
 
-func TestSpareCoresJSONAndCSVSayTheSame(t *testing.T) {
+func TestSparecores(t *testing.T) {
+	t.Run("Spare Cores JSON and CSV say the same", spareCoresJSONAndCSVSayTheSame)
+	t.Run("spare cores bad elements of an array", spareCoresBadElementsOfAnArray)
+	t.Run("spare cores feeds that cannot be read", spareCoresFeedsThatCannotBeRead)
+	t.Run("rows of a table have as many values as columns", rowsOfATableHaveAsManyValuesAsColumns)
+}
+
+func spareCoresJSONAndCSVSayTheSame(t *testing.T) {
 	for name, text := range map[string]string{
 		"newline JSON": goodSpareCores,
 		"array":        "\n\n[\n" + goodSpareCores + "\n]\n",
@@ -107,7 +114,7 @@ func TestSpareCoresRows(t *testing.T) {
 	}
 }
 
-func TestSpareCoresBadElementsOfAnArray(t *testing.T) {
+func spareCoresBadElementsOfAnArray(t *testing.T) {
 	text := "[\n" + goodSpareCores + ",\n  {\"score\": x},\n5, \"a,]\\\"\", null, [[1], {}],\n" + goodSpareCores + ",\n{" + strings.Repeat(" ", maxRow) + "}]"
 	r := read(t, SpareCores, text, options())
 	var lines []int
@@ -125,7 +132,7 @@ func TestSpareCoresBadElementsOfAnArray(t *testing.T) {
 	}
 }
 
-func TestSpareCoresFeedsThatCannotBeRead(t *testing.T) {
+func spareCoresFeedsThatCannotBeRead(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"cut off between rows": {"[" + goodSpareCores + ",\n", "line 2: the array has no end"},
 		"cut off in a row":     {"[\n{\"a\": \"]", "line 2: the array has no end"},
@@ -143,6 +150,6 @@ func TestSpareCoresFeedsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestRowsOfATableHaveAsManyValuesAsColumns(t *testing.T) {
+func rowsOfATableHaveAsManyValuesAsColumns(t *testing.T) {
 	wantFault(t, read(t, SpareCores, spareCoresHeader+"2025-01-02,gcp", options()), 2, "", "must have 11 values as the header has, not 2")
 }

@@ -12,7 +12,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func TestAConfigMapIsReadAgainWhenItChanges(t *testing.T) {
+func TestConfigmap(t *testing.T) {
+	t.Run("a ConfigMap is read again when it changes", aConfigMapIsReadAgainWhenItChanges)
+}
+
+func aConfigMapIsReadAgainWhenItChanges(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	config := namespace.Config()
 	admin := kubernetes.NewForConfigOrDie(config)

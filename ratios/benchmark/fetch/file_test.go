@@ -24,7 +24,12 @@ func do(t *testing.T, err error) {
 	}
 }
 
-func TestAFileIsReadAgainWhenItChanges(t *testing.T) {
+func TestFile(t *testing.T) {
+	t.Run("a file is read again when it changes", aFileIsReadAgainWhenItChanges)
+	t.Run("what is no file to read is said", whatIsNoFileToReadIsSaid)
+}
+
+func aFileIsReadAgainWhenItChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scores")
 	p := poll(t, Feed{Name: "file", File: path, Interval: time.Hour})
 	s := p.first()
@@ -45,7 +50,7 @@ func TestAFileIsReadAgainWhenItChanges(t *testing.T) {
 	p.wantDelivered("a", "b", "c")
 }
 
-func TestWhatIsNoFileToReadIsSaid(t *testing.T) {
+func whatIsNoFileToReadIsSaid(t *testing.T) {
 	folder := t.TempDir()
 	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
 	do(t, unix.Mkfifo(pipe, 0o600))

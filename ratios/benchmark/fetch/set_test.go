@@ -14,7 +14,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func TestFeedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
+func TestSet(t *testing.T) {
+	t.Run("feeds can be added changed and removed while others go on", feedsCanBeAddedChangedAndRemovedWhileOthersGoOn)
+	t.Run("what cannot be delivered is delivered later", whatCannotBeDeliveredIsDeliveredLater)
+	t.Run("run ends though a server hangs", runEndsThoughAServerHangs)
+	t.Run("set before run and after it is fine", setBeforeRunAndAfterItIsFine)
+}
+
+func feedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
 	folder := t.TempDir()
 	of := func(name, file string, interval time.Duration) Feed {
 		path := filepath.Join(folder, file)
@@ -60,7 +67,7 @@ func TestFeedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
 	p.wantDelivered("a", "b", "c", "d", "e")
 }
 
-func TestWhatCannotBeDeliveredIsDeliveredLater(t *testing.T) {
+func whatCannotBeDeliveredIsDeliveredLater(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("a"))
 	p := poll(t, s.feed())
 	p.refuseSamples(errors.New("no room"))
@@ -78,7 +85,7 @@ func TestWhatCannotBeDeliveredIsDeliveredLater(t *testing.T) {
 	p.wantDelivered("a")
 }
 
-func TestRunEndsThoughAServerHangs(t *testing.T) {
+func runEndsThoughAServerHangs(t *testing.T) {
 	asked := make(chan struct{})
 	s := newSite(t, httptest.NewServer, func(_ http.ResponseWriter, r *http.Request) {
 		close(asked)
@@ -103,7 +110,7 @@ func TestRunEndsThoughAServerHangs(t *testing.T) {
 	}
 }
 
-func TestSetBeforeRunAndAfterItIsFine(t *testing.T) {
+func setBeforeRunAndAfterItIsFine(t *testing.T) {
 	p := poll(t)
 	do(t, p.end())
 	p.Set([]Feed{{Name: "b", File: "/b"}, {Name: "a", File: "/a"}})

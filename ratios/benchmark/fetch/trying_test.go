@@ -12,7 +12,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func TestFewFeedsAreReadAtATime(t *testing.T) {
+func TestTrying(t *testing.T) {
+	t.Run("few feeds are read at a time", fewFeedsAreReadAtATime)
+}
+
+func fewFeedsAreReadAtATime(t *testing.T) {
 	const all = 6
 	p := poll(t)
 	var reading, peak, read atomic.Int64

@@ -43,7 +43,20 @@ func text(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 
-func TestAnUnchangedFeedIsTransferredAndDeliveredOnceADay(t *testing.T) {
+func TestWeb(t *testing.T) {
+	t.Run("an unchanged feed is transferred and delivered once a day", anUnchangedFeedIsTransferredAndDeliveredOnceADay)
+	t.Run("the same content is delivered once a day also without e tag", theSameContentIsDeliveredOnceADayAlsoWithoutETag)
+	t.Run("the last good copy counts while there is no other", theLastGoodCopyCountsWhileThereIsNoOther)
+	t.Run("a feed that never had a good row shows what is wrong", aFeedThatNeverHadAGoodRowShowsWhatIsWrong)
+	t.Run("a copy that stays bad is transferred once", aCopyThatStaysBadIsTransferredOnce)
+	t.Run("a failing feed is tried soon then less often and never less than its interval", aFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval)
+	t.Run("a server can ask for time", aServerCanAskForTime)
+	t.Run("feeds are compressed on the way", feedsAreCompressedOnTheWay)
+	t.Run("redirects lead to the feed but not out of TLS", redirectsLeadToTheFeedButNotOutOfTLS)
+	t.Run("credentials are sent and not told", credentialsAreSentAndNotTold)
+}
+
+func anUnchangedFeedIsTransferredAndDeliveredOnceADay(t *testing.T) {
 	for name, header := range map[string][3]string{
 		"by ETag":          {"ETag", `"1"`, "If-None-Match"},
 		"by Last-Modified": {"Last-Modified", "Sat, 21 Nov 2026 00:00:00 GMT", "If-Modified-Since"},
@@ -85,7 +98,7 @@ func TestAnUnchangedFeedIsTransferredAndDeliveredOnceADay(t *testing.T) {
 	}
 }
 
-func TestTheSameContentIsDeliveredOnceADayAlsoWithoutETag(t *testing.T) {
+func theSameContentIsDeliveredOnceADayAlsoWithoutETag(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("a"))
 	p := poll(t, s.feed())
 	p.first()
@@ -100,7 +113,7 @@ func TestTheSameContentIsDeliveredOnceADayAlsoWithoutETag(t *testing.T) {
 	p.wantDelivered("a", "b", "b")
 }
 
-func TestTheLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
+func theLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); _, _ = io.WriteString(w, "b") }
 	}
@@ -153,7 +166,7 @@ func TestTheLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
 	}
 }
 
-func TestAFeedThatNeverHadAGoodRowShowsWhatIsWrong(t *testing.T) {
+func aFeedThatNeverHadAGoodRowShowsWhatIsWrong(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("bad"))
 	p := poll(t, s.feed())
 	status := p.first()
@@ -164,7 +177,7 @@ func TestAFeedThatNeverHadAGoodRowShowsWhatIsWrong(t *testing.T) {
 	p.wantDelivered()
 }
 
-func TestACopyThatStaysBadIsTransferredOnce(t *testing.T) {
+func aCopyThatStaysBadIsTransferredOnce(t *testing.T) {
 	transferred := 0
 	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
@@ -184,7 +197,7 @@ func TestACopyThatStaysBadIsTransferredOnce(t *testing.T) {
 	}
 }
 
-func TestAFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval(t *testing.T) {
+func aFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval(t *testing.T) {
 	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	f := s.feed()
 	f.Interval = 10 * time.Minute
@@ -204,7 +217,7 @@ func TestAFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval(t *test
 	}
 }
 
-func TestAServerCanAskForTime(t *testing.T) {
+func aServerCanAskForTime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		code  int
 		value string
@@ -243,13 +256,13 @@ func compressed(text string) http.HandlerFunc {
 	}
 }
 
-func TestFeedsAreCompressedOnTheWay(t *testing.T) {
+func feedsAreCompressedOnTheWay(t *testing.T) {
 	p := poll(t, newSite(t, httptest.NewServer, compressed("a")).feed())
 	p.wantErr(p.first(), "")
 	p.wantDelivered("a")
 }
 
-func TestRedirectsLeadToTheFeedButNotOutOfTLS(t *testing.T) {
+func redirectsLeadToTheFeedButNotOutOfTLS(t *testing.T) {
 	plain := newSite(t, httptest.NewServer, text("a"))
 	secure := newSite(t, httptest.NewTLSServer, text("b"))
 	to := func(url string) http.HandlerFunc {
@@ -279,7 +292,7 @@ func TestRedirectsLeadToTheFeedButNotOutOfTLS(t *testing.T) {
 	}
 }
 
-func TestCredentialsAreSentAndNotTold(t *testing.T) {
+func credentialsAreSentAndNotTold(t *testing.T) {
 	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "ann" || password != "s3cret" || r.URL.RawQuery != "sig=s3cret" {
 			w.WriteHeader(http.StatusUnauthorized)

@@ -7,7 +7,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 )
 
-func TestWhatARatioIsMadeOfIsToldInOneShortLine(t *testing.T) {
+func TestWhy(t *testing.T) {
+	t.Run("what a ratio is made of is told in one short line", whatARatioIsMadeOfIsToldInOneShortLine)
+}
+
+func whatARatioIsMadeOfIsToldInOneShortLine(t *testing.T) {
 	e := &estimate.Estimate{Ratio: 1.084, Low: 1.07, High: 1.1, Machines: 1, Parts: []estimate.Part{{Benchmark: "shown only", Ratio: 9}}}
 	for i := range 9 {
 		e.Parts = append(e.Parts, estimate.Part{Benchmark: fmt.Sprint("b", i), Ratio: 1.08, Weight: 1})

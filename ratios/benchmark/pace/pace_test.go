@@ -30,7 +30,16 @@ var (
 	held = Input{Baseline: "n2d", Estimate: 1.9, HeldBack: true, Below: 1}
 )
 
-func TestHowARatioFollowsItsEstimates(t *testing.T) {
+func TestPace(t *testing.T) {
+	t.Run("how a ratio follows its estimates", howARatioFollowsItsEstimates)
+	t.Run("another baseline starts anew", anotherBaselineStartsAnew)
+	t.Run("a state that moves though nothing was confirmed is confirmed first", aStateThatMovesThoughNothingWasConfirmedIsConfirmedFirst)
+	t.Run("where the ratio is on its way to", whereTheRatioIsOnItsWayTo)
+	t.Run("a state is empty when there is nothing to remember", aStateIsEmptyWhenThereIsNothingToRemember)
+	t.Run("a state is kept as JSON", aStateIsKeptAsJSON)
+}
+
+func howARatioFollowsItsEstimates(t *testing.T) {
 	in := func(inputs ...Input) []Input { return inputs }
 	is := func(ratios ...float64) []float64 { return ratios }
 	three := Defaults()
@@ -94,7 +103,7 @@ func TestHowARatioFollowsItsEstimates(t *testing.T) {
 	}
 }
 
-func TestAnotherBaselineStartsAnew(t *testing.T) {
+func anotherBaselineStartsAnew(t *testing.T) {
 	s := State{Baseline: "n2d", Ratio: 1.25, Judged: start, Confirmed: 1, Direction: 1, Changed: start}
 	in := Input{Baseline: "n4", Estimate: 0.8, Below: 0.9}
 	hour := func(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
@@ -109,7 +118,7 @@ func TestAnotherBaselineStartsAnew(t *testing.T) {
 	}
 }
 
-func TestAStateThatMovesThoughNothingWasConfirmedIsConfirmedFirst(t *testing.T) {
+func aStateThatMovesThoughNothingWasConfirmedIsConfirmedFirst(t *testing.T) {
 	s := State{Baseline: "n2d", Ratio: 1, Judged: start, Direction: 1, Moving: true}
 	for i, want := range []float64{1, 1.1} {
 		if s = Next(s, good(1.5), start.Add(time.Duration(i+1)*time.Hour), Defaults()); s.Ratio != want {
@@ -118,7 +127,7 @@ func TestAStateThatMovesThoughNothingWasConfirmedIsConfirmedFirst(t *testing.T) 
 	}
 }
 
-func TestWhereTheRatioIsOnItsWayTo(t *testing.T) {
+func whereTheRatioIsOnItsWayTo(t *testing.T) {
 	moving := State{Baseline: "n2d", Ratio: 1.1, Confirmed: 2, Direction: 1, Moving: true}
 	ending := State{Baseline: "n2d", Ratio: 1.1, Confirmed: 1, Ending: true}
 	for _, tc := range []struct {
@@ -142,7 +151,7 @@ func TestWhereTheRatioIsOnItsWayTo(t *testing.T) {
 	}
 }
 
-func TestAStateIsEmptyWhenThereIsNothingToRemember(t *testing.T) {
+func aStateIsEmptyWhenThereIsNothingToRemember(t *testing.T) {
 	for s, want := range map[State]bool{
 		{}: true, {Baseline: "n2d", Judged: start, Changed: start}: true,
 		{Ratio: 1}: false, {Confirmed: 1, Direction: 1}: false,
@@ -153,7 +162,7 @@ func TestAStateIsEmptyWhenThereIsNothingToRemember(t *testing.T) {
 	}
 }
 
-func TestAStateIsKeptAsJSON(t *testing.T) {
+func aStateIsKeptAsJSON(t *testing.T) {
 	states := []State{{}}
 	for i, input := range []Input{good(1.5), good(1.5), good(1.5), held, none, none, none, none} {
 		states = append(states, Next(states[i], input, start.Add(time.Duration(i)*time.Hour), Defaults()))

@@ -36,9 +36,14 @@ func anything(r *rand.Rand) Input {
 	return in
 }
 
+func TestProperty(t *testing.T) {
+	t.Run("whatever comes a step is no larger than allowed", whateverComesAStepIsNoLargerThanAllowed)
+	t.Run("a steady target is reached without a detour", aSteadyTargetIsReachedWithoutADetour)
+}
+
 // TestWhateverComesAStepIsNoLargerThanAllowed also tells that a ratio never turns
 // without being confirmed, and always is one that a table can hold.
-func TestWhateverComesAStepIsNoLargerThanAllowed(t *testing.T) {
+func whateverComesAStepIsNoLargerThanAllowed(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	steps, ends := 0, 0
 	for range 300 {
@@ -107,7 +112,7 @@ func TestWhateverComesAStepIsNoLargerThanAllowed(t *testing.T) {
 	}
 }
 
-func TestASteadyTargetIsReachedWithoutADetour(t *testing.T) {
+func aSteadyTargetIsReachedWithoutADetour(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	moves := 0
 	for range 2000 {

@@ -68,7 +68,15 @@ func (e *estimates) next(truth float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-func TestNoiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
+func TestSimulation(t *testing.T) {
+	t.Run("noise around a constant does not move the ratio", noiseAroundAConstantDoesNotMoveTheRatio)
+	t.Run("a change of the truth", aChangeOfTheTruth)
+	t.Run("a slow drift is followed without flapping", aSlowDriftIsFollowedWithoutFlapping)
+	t.Run("an alternation does not flap", anAlternationDoesNotFlap)
+	t.Run("estimates that come and go", estimatesThatComeAndGo)
+}
+
+func noiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		noise float64
@@ -105,7 +113,7 @@ func TestNoiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
 	}
 }
 
-func TestAChangeOfTheTruth(t *testing.T) {
+func aChangeOfTheTruth(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change float64
@@ -132,7 +140,7 @@ func TestAChangeOfTheTruth(t *testing.T) {
 	}
 }
 
-func TestASlowDriftIsFollowedWithoutFlapping(t *testing.T) {
+func aSlowDriftIsFollowedWithoutFlapping(t *testing.T) {
 	const weeks = 26
 	truth := func(hour int) float64 { return math.Pow(1.01, float64(hour)/(7*day)) }
 	for seed := range uint64(20) {
@@ -153,7 +161,7 @@ func TestASlowDriftIsFollowedWithoutFlapping(t *testing.T) {
 	}
 }
 
-func TestAnAlternationDoesNotFlap(t *testing.T) {
+func anAlternationDoesNotFlap(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		input func(window int) Input
@@ -171,7 +179,7 @@ func TestAnAlternationDoesNotFlap(t *testing.T) {
 	}
 }
 
-func TestEstimatesThatComeAndGo(t *testing.T) {
+func estimatesThatComeAndGo(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		there, gaps := true, 0

@@ -6,7 +6,12 @@ import (
 	"time"
 )
 
-func TestWindowsAreTheSameForAll(t *testing.T) {
+func TestWindow(t *testing.T) {
+	t.Run("windows are the same for all", windowsAreTheSameForAll)
+	t.Run("when a window is judged", whenAWindowIsJudged)
+}
+
+func windowsAreTheSameForAll(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		name   string
@@ -30,7 +35,7 @@ func TestWindowsAreTheSameForAll(t *testing.T) {
 	}
 }
 
-func TestWhenAWindowIsJudged(t *testing.T) {
+func whenAWindowIsJudged(t *testing.T) {
 	moving := State{Baseline: "n2d", Ratio: 1, Judged: start, Confirmed: 2, Direction: 1, Moving: true}
 	short, long := Defaults(), Defaults()
 	short.Window, long.Window = 15*time.Minute, 6*time.Hour

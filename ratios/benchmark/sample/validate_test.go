@@ -68,7 +68,12 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestValidateTellsAllFaults(t *testing.T) {
+func TestValidateRules(t *testing.T) {
+	t.Run("validate tells all faults", validateTellsAllFaults)
+	t.Run("per VCPUIs that of the threads that ran", perVCPUIsThatOfTheThreadsThatRan)
+}
+
+func validateTellsAllFaults(t *testing.T) {
 	var got []string
 	for _, f := range (&Sample{}).Validate(now) {
 		got = append(got, f.Field)
@@ -78,7 +83,7 @@ func TestValidateTellsAllFaults(t *testing.T) {
 	}
 }
 
-func TestPerVCPUIsThatOfTheThreadsThatRan(t *testing.T) {
+func perVCPUIsThatOfTheThreadsThatRan(t *testing.T) {
 	s := good()
 	if got := s.PerVCPU(); got != 22207 {
 		t.Errorf("got %v", got)

@@ -17,7 +17,12 @@ func flood(machine, source string, n int) []sample.Sample {
 	return all
 }
 
-func TestANodeCannotFillAShardWithNames(t *testing.T) {
+func TestAgents(t *testing.T) {
+	t.Run("a node cannot fill a shard with names", aNodeCannotFillAShardWithNames)
+	t.Run("of too many keys of a node the newest are kept", ofTooManyKeysOfANodeTheNewestAreKept)
+}
+
+func aNodeCannotFillAShardWithNames(t *testing.T) {
 	l := Limits{Bytes: 40 << 10}
 	var honest []sample.Sample
 	for node := range 10 {
@@ -53,7 +58,7 @@ func TestANodeCannotFillAShardWithNames(t *testing.T) {
 	}
 }
 
-func TestOfTooManyKeysOfANodeTheNewestAreKept(t *testing.T) {
+func ofTooManyKeysOfANodeTheNewestAreKept(t *testing.T) {
 	old := measured("m", 0, by("old"))
 	c, _ := merged(t, nil, Limits{}, append(flood("m", sample.SourceAgent, keysPerAgent-1), old)...)
 	if c.count() != keysPerAgent {

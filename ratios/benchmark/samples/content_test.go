@@ -17,7 +17,15 @@ func parserOf(nodeType string) *parser {
 	return &parser{config: &Config{Prefix: prefix}, shard: shardOf(nodeType)}
 }
 
-func TestFaultsOfAShardAreToldByKeyAndLine(t *testing.T) {
+func TestContent(t *testing.T) {
+	t.Run("faults of a shard are told by key and line", faultsOfAShardAreToldByKeyAndLine)
+	t.Run("what is written by hand is read", whatIsWrittenByHandIsRead)
+	t.Run("the same text is read once", theSameTextIsReadOnce)
+	t.Run("shards of node types never change", shardsOfNodeTypesNeverChange)
+	t.Run("times are kept to the second in UTC", timesAreKeptToTheSecondInUTC)
+}
+
+func faultsOfAShardAreToldByKeyAndLine(t *testing.T) {
 	for _, tc := range []struct{ name, nodeType, text, want string }{
 		{"no JSON", "n4", line + "\nsamples\n", "key n4, line 2: read JSON: "},
 		{"half a line", "n4", line[:40], "key n4, line 1: read JSON: "},
@@ -40,7 +48,7 @@ func TestFaultsOfAShardAreToldByKeyAndLine(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenByHandIsRead(t *testing.T) {
+func whatIsWrittenByHandIsRead(t *testing.T) {
 	c, err := parserOf("n4").parse(map[string]string{"n4": "\r\n  " + strings.Replace(line, "01:02:03Z", "02:02:03.5+01:00", 1) + " \r\n"})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +58,7 @@ func TestWhatIsWrittenByHandIsRead(t *testing.T) {
 	}
 }
 
-func TestTheSameTextIsReadOnce(t *testing.T) {
+func theSameTextIsReadOnce(t *testing.T) {
 	p := parserOf("n4")
 	data := map[string]string{"n4": line}
 	first, err := p.parse(data)
@@ -66,7 +74,7 @@ func TestTheSameTextIsReadOnce(t *testing.T) {
 }
 
 // What is stored is found by the hash, also by later versions.
-func TestShardsOfNodeTypesNeverChange(t *testing.T) {
+func shardsOfNodeTypesNeverChange(t *testing.T) {
 	for nodeType, want := range map[string]int{"n4": 15, "n2d": 7, "c3": 3, "e2": 6} {
 		if got := shardOf(nodeType); got != want {
 			t.Errorf("%s is in shard %d, want %d", nodeType, got, want)
@@ -108,7 +116,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestTimesAreKeptToTheSecondInUTC(t *testing.T) {
+func timesAreKeptToTheSecondInUTC(t *testing.T) {
 	s := measured("a", 1)
 	s.Time = s.Time.Add(time.Millisecond).In(time.FixedZone("elsewhere", 3600))
 	if got := normal(s); got != measured("a", 1) {

@@ -134,8 +134,13 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+func TestMergeRules(t *testing.T) {
+	t.Run("what is added again is not written for ever", whatIsAddedAgainIsNotWrittenForEver)
+	t.Run("the limit of bytes holds for anything", theLimitOfBytesHoldsForAnything)
+}
+
 // Feeds are read again and again, all at once or in parts: that must come to rest.
-func TestWhatIsAddedAgainIsNotWrittenForEver(t *testing.T) {
+func whatIsAddedAgainIsNotWrittenForEver(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var feed []sample.Sample
 	for i := range 200 {
@@ -167,7 +172,7 @@ func TestWhatIsAddedAgainIsNotWrittenForEver(t *testing.T) {
 }
 
 // Names and texts are as long as they may be, and escaped in JSON.
-func TestTheLimitOfBytesHoldsForAnything(t *testing.T) {
+func theLimitOfBytesHoldsForAnything(t *testing.T) {
 	var rows []sample.Sample
 	for i := range 3000 {
 		rows = append(rows, measured(fmt.Sprint(i), i%100, of(fmt.Sprintf("%s%04d", strings.Repeat("n", 59), i)), func(s *sample.Sample) {

@@ -60,7 +60,19 @@ func TestParseReadsEverything(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSaidIsAsByDefault(t *testing.T) {
+func TestParse(t *testing.T) {
+	t.Run("what is not said is as by default", whatIsNotSaidIsAsByDefault)
+	t.Run("the defaults are what can be said", theDefaultsAreWhatCanBeSaid)
+	t.Run("one set of weights is not that of others", oneSetOfWeightsIsNotThatOfOthers)
+	t.Run("ACPU model has the mode of its type unless it is named", acpuModelHasTheModeOfItsTypeUnlessItIsNamed)
+	t.Run("parse names every fault with its path", parseNamesEveryFaultWithItsPath)
+	t.Run("a fault is told with its line", aFaultIsToldWithItsLine)
+	t.Run("feeds can share what they say", feedsCanShareWhatTheySay)
+	t.Run("a bad URLIs not told", aBadURLIsNotTold)
+	t.Run("samples are kept as long as they count", samplesAreKeptAsLongAsTheyCount)
+}
+
+func whatIsNotSaidIsAsByDefault(t *testing.T) {
 	for _, text := range []string{"", "\n", "# nothing\n", "{}", "nodeTypes:\n", "aggregation: {}\nfeeds: []"} {
 		got, err := Parse(text)
 		got.Modes = nil
@@ -70,7 +82,7 @@ func TestWhatIsNotSaidIsAsByDefault(t *testing.T) {
 	}
 }
 
-func TestTheDefaultsAreWhatCanBeSaid(t *testing.T) {
+func theDefaultsAreWhatCanBeSaid(t *testing.T) {
 	var b strings.Builder
 	for _, k := range keys {
 		section, name, nested := strings.Cut(k.name, ".")
@@ -89,7 +101,7 @@ func TestTheDefaultsAreWhatCanBeSaid(t *testing.T) {
 	}
 }
 
-func TestOneSetOfWeightsIsNotThatOfOthers(t *testing.T) {
+func oneSetOfWeightsIsNotThatOfOthers(t *testing.T) {
 	if _, err := Parse("weights: {coremark: 3}"); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +110,7 @@ func TestOneSetOfWeightsIsNotThatOfOthers(t *testing.T) {
 	}
 }
 
-func TestACPUModelHasTheModeOfItsTypeUnlessItIsNamed(t *testing.T) {
+func acpuModelHasTheModeOfItsTypeUnlessItIsNamed(t *testing.T) {
 	s := Settings{Default: Observe, Modes: map[string]Mode{"n4": Apply, "n4@Intel-6-207": Observe, "e2@Intel-6-79": Apply}}
 	for nodeType, want := range map[string]Mode{
 		"n4": Apply, "n4@AMD-25-1": Apply, "n4@Intel-6-207": Observe, "e2": Observe, "e2@Intel-6-79": Apply, "e2@AMD-25-1": Observe, "c3": Observe,
@@ -112,7 +124,7 @@ func TestACPUModelHasTheModeOfItsTypeUnlessItIsNamed(t *testing.T) {
 	}
 }
 
-func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
+func parseNamesEveryFaultWithItsPath(t *testing.T) {
 	feeds := func(rest string) string { return "feeds: [{name: a, format: samples, " + rest + "}]" }
 	for name, tc := range map[string]struct {
 		text string
@@ -183,14 +195,14 @@ func TestParseNamesEveryFaultWithItsPath(t *testing.T) {
 	}
 }
 
-func TestAFaultIsToldWithItsLine(t *testing.T) {
+func aFaultIsToldWithItsLine(t *testing.T) {
 	_, err := Parse("mode: apply\nchanges:\n  deadBand: 1\nfeeds:\n- name: a\n  file: /a\n")
 	if want := `changes.deadBand: line 3: want a number from 0 to 0.5, got "1"; feeds[0].format: must be set`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-func TestFeedsCanShareWhatTheySay(t *testing.T) {
+func feedsCanShareWhatTheySay(t *testing.T) {
 	s, err := Parse(`
 feeds:
 - &ours { name: a, format: samples, interval: 2h, configMap: {name: a, key: b} }
@@ -201,7 +213,7 @@ feeds:
 	}
 }
 
-func TestABadURLIsNotTold(t *testing.T) {
+func aBadURLIsNotTold(t *testing.T) {
 	for _, url := range []string{"ftp://ann:secret@example.com", "https://ann:secret@", "http://ann:secret@example.com:port/", "http://ann:secret@a#b", "secret"} {
 		_, err := Parse("feeds: [{name: a, format: samples, url: '" + url + "'}]")
 		if err == nil || !strings.HasPrefix(err.Error(), "feeds[0].url: line 1: want an http or https URL") || strings.Contains(err.Error(), "secret") {
@@ -210,7 +222,7 @@ func TestABadURLIsNotTold(t *testing.T) {
 	}
 }
 
-func TestSamplesAreKeptAsLongAsTheyCount(t *testing.T) {
+func samplesAreKeptAsLongAsTheyCount(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"":                              samples.DefaultLimits.MaxAge,
 		"aggregation: {maxAge: 24h}":    samples.DefaultLimits.MaxAge,

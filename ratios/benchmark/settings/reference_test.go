@@ -32,7 +32,12 @@ func table[T any](keys []key[T]) string {
 	return b.String()
 }
 
-func TestTheReferenceSaysWhatTheCodeDoes(t *testing.T) {
+func TestReference(t *testing.T) {
+	t.Run("the reference says what the code does", theReferenceSaysWhatTheCodeDoes)
+	t.Run("the example of the reference is read as it says", theExampleOfTheReferenceIsReadAsItSays)
+}
+
+func theReferenceSaysWhatTheCodeDoes(t *testing.T) {
 	content, err := os.ReadFile(reference)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +61,7 @@ func TestTheReferenceSaysWhatTheCodeDoes(t *testing.T) {
 	}
 }
 
-func TestTheExampleOfTheReferenceIsReadAsItSays(t *testing.T) {
+func theExampleOfTheReferenceIsReadAsItSays(t *testing.T) {
 	content, err := os.ReadFile(reference)
 	if err != nil {
 		t.Fatal(err)

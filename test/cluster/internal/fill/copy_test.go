@@ -10,9 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+func TestCopy(t *testing.T) {
+	t.Run("copies are of workloads", copiesAreOfWorkloads)
+}
+
 // TestCopiesAreOfWorkloads of one size, whose pods are copies of one template: no
 // owner or hash is of two of them.
-func TestCopiesAreOfWorkloads(t *testing.T) {
+func copiesAreOfWorkloads(t *testing.T) {
 	template := func(name string) *corev1.Pod {
 		return &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{

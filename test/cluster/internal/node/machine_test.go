@@ -61,7 +61,13 @@ func actual(t *testing.T, m *machine, id string) *runtimeapi.LinuxContainerResou
 	return status.Status.Resources.Linux
 }
 
-func TestUpdateKeepsWhatItDoesNotMention(t *testing.T) {
+func TestMachine(t *testing.T) {
+	t.Run("update keeps what it does not mention", updateKeepsWhatItDoesNotMention)
+	t.Run("what is returned is a copy", whatIsReturnedIsACopy)
+	t.Run("machine is restored once", machineIsRestoredOnce)
+}
+
+func updateKeepsWhatItDoesNotMention(t *testing.T) {
 	m := newTestMachine()
 	id := runContainer(t, m, &runtimeapi.LinuxContainerResources{CpuShares: 100, MemoryLimitInBytes: 1 << 20,
 		HugepageLimits: []*runtimeapi.HugepageLimit{{PageSize: "2Mi", Limit: 1}}})
@@ -76,7 +82,7 @@ func TestUpdateKeepsWhatItDoesNotMention(t *testing.T) {
 	}
 }
 
-func TestWhatIsReturnedIsACopy(t *testing.T) {
+func whatIsReturnedIsACopy(t *testing.T) {
 	m := newTestMachine()
 	id := runContainer(t, m, &runtimeapi.LinuxContainerResources{CpuShares: 100})
 	actual(t, m, id).CpuShares = 1
@@ -85,7 +91,7 @@ func TestWhatIsReturnedIsACopy(t *testing.T) {
 	}
 }
 
-func TestMachineIsRestoredOnce(t *testing.T) {
+func machineIsRestoredOnce(t *testing.T) {
 	m := newTestMachine()
 	id := runContainer(t, m, &runtimeapi.LinuxContainerResources{CpuShares: 100})
 	file := filepath.Join(t.TempDir(), "machine.json")

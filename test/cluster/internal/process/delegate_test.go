@@ -60,7 +60,14 @@ func wantGone(t *testing.T, delegate int) {
 	}
 }
 
-func TestDelegateGetsSIGTERMAndItsEndIsThatOfTheProcess(t *testing.T) {
+func TestDelegate(t *testing.T) {
+	t.Run("delegate gets SIGTERM and its end is that of the process", delegateGetsSIGTERMAndItsEndIsThatOfTheProcess)
+	t.Run("delegate dies with the process", delegateDiesWithTheProcess)
+	t.Run("process fails with its delegate", processFailsWithItsDelegate)
+	t.Run("delegate that is not there is an error", delegateThatIsNotThereIsAnError)
+}
+
+func delegateGetsSIGTERMAndItsEndIsThatOfTheProcess(t *testing.T) {
 	child, pidFile, delegate := startDelegating(t)
 	if stopped, err := Stop(t.Context(), pidFile, 20*time.Second); err != nil || !stopped {
 		t.Fatalf("got %t, %v", stopped, err)
@@ -72,7 +79,7 @@ func TestDelegateGetsSIGTERMAndItsEndIsThatOfTheProcess(t *testing.T) {
 	wantGone(t, delegate)
 }
 
-func TestDelegateDiesWithTheProcess(t *testing.T) {
+func delegateDiesWithTheProcess(t *testing.T) {
 	child, _, delegate := startDelegating(t)
 	if err := unix.Kill(child.PID, unix.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -81,7 +88,7 @@ func TestDelegateDiesWithTheProcess(t *testing.T) {
 	wantGone(t, delegate)
 }
 
-func TestProcessFailsWithItsDelegate(t *testing.T) {
+func processFailsWithItsDelegate(t *testing.T) {
 	child, _, delegate := startDelegating(t)
 	if err := unix.PidfdSendSignal(delegate, unix.SIGKILL, nil, 0); err != nil {
 		t.Fatal(err)
@@ -92,7 +99,7 @@ func TestProcessFailsWithItsDelegate(t *testing.T) {
 	}
 }
 
-func TestDelegateThatIsNotThereIsAnError(t *testing.T) {
+func delegateThatIsNotThereIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none")
 	if err := Delegate(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v, want an error that names %s", err, path)

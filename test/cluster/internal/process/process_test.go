@@ -108,7 +108,19 @@ func waitDone(t *testing.T, child *Child) {
 	}
 }
 
-func TestStartedProcessIsRunningUntilStopped(t *testing.T) {
+func TestProcess(t *testing.T) {
+	t.Run("started process is running until stopped", startedProcessIsRunningUntilStopped)
+	t.Run("second start fails while the first runs", secondStartFailsWhileTheFirstRuns)
+	t.Run("process that ignores SIGTERMIs killed", processThatIgnoresSIGTERMIsKilled)
+	t.Run("killed process leaves a dead PID file", killedProcessLeavesADeadPIDFile)
+	t.Run("reused PIDIs not killed", reusedPIDIsNotKilled)
+	t.Run("stop without PID file does nothing", stopWithoutPIDFileDoesNothing)
+	t.Run("garbled PID file is an error", garbledPIDFileIsAnError)
+	t.Run("process that ends at once is an error", processThatEndsAtOnceIsAnError)
+	t.Run("process sees its owner end", processSeesItsOwnerEnd)
+}
+
+func startedProcessIsRunningUntilStopped(t *testing.T) {
 	child, pidFile := mustStart(t, "obedient")
 	wantInfo(t, pidFile, Info{State: Running, PID: child.PID})
 	stopped, err := Stop(t.Context(), pidFile, 10*time.Second)
@@ -119,7 +131,7 @@ func TestStartedProcessIsRunningUntilStopped(t *testing.T) {
 	wantInfo(t, pidFile, Info{State: Absent})
 }
 
-func TestSecondStartFailsWhileTheFirstRuns(t *testing.T) {
+func secondStartFailsWhileTheFirstRuns(t *testing.T) {
 	child, pidFile := mustStart(t, "obedient")
 	_, _, err := startChild(t, filepath.Dir(pidFile), "obedient", nil)
 	if !errors.Is(err, ErrLocked) {
@@ -128,7 +140,7 @@ func TestSecondStartFailsWhileTheFirstRuns(t *testing.T) {
 	wantInfo(t, pidFile, Info{State: Running, PID: child.PID})
 }
 
-func TestProcessThatIgnoresSIGTERMIsKilled(t *testing.T) {
+func processThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	child, pidFile := mustStart(t, "stubborn")
 	if stopped, err := Stop(t.Context(), pidFile, 50*time.Millisecond); err != nil || !stopped {
 		t.Fatalf("got %t, %v", stopped, err)
@@ -136,7 +148,7 @@ func TestProcessThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	waitDone(t, child)
 }
 
-func TestKilledProcessLeavesADeadPIDFile(t *testing.T) {
+func killedProcessLeavesADeadPIDFile(t *testing.T) {
 	child, pidFile := mustStart(t, "obedient")
 	if err := unix.Kill(child.PID, unix.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -153,7 +165,7 @@ func TestKilledProcessLeavesADeadPIDFile(t *testing.T) {
 	})
 }
 
-func TestReusedPIDIsNotKilled(t *testing.T) {
+func reusedPIDIsNotKilled(t *testing.T) {
 	// A process that bears the number in the file, but does not hold its lock.
 	stranger := exec.Command("sleep", "60")
 	if err := stranger.Start(); err != nil {
@@ -189,14 +201,14 @@ func TestReusedPIDIsNotKilled(t *testing.T) {
 	}
 }
 
-func TestStopWithoutPIDFileDoesNothing(t *testing.T) {
+func stopWithoutPIDFileDoesNothing(t *testing.T) {
 	stopped, err := Stop(t.Context(), filepath.Join(t.TempDir(), "none.pid"), 0)
 	if err != nil || stopped {
 		t.Fatalf("got %t, %v", stopped, err)
 	}
 }
 
-func TestGarbledPIDFileIsAnError(t *testing.T) {
+func garbledPIDFileIsAnError(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "child.pid")
 	for _, content := range []string{"abc", "-1", "0"} {
 		if err := os.WriteFile(pidFile, []byte(content), 0o600); err != nil {
@@ -208,13 +220,13 @@ func TestGarbledPIDFileIsAnError(t *testing.T) {
 	}
 }
 
-func TestProcessThatEndsAtOnceIsAnError(t *testing.T) {
+func processThatEndsAtOnceIsAnError(t *testing.T) {
 	if _, _, err := startChild(t, t.TempDir(), "failing", nil); err == nil {
 		t.Fatal("got no error")
 	}
 }
 
-func TestProcessSeesItsOwnerEnd(t *testing.T) {
+func processSeesItsOwnerEnd(t *testing.T) {
 	owner := exec.Command("sleep", "60")
 	if err := owner.Start(); err != nil {
 		t.Fatal(err)

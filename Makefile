@@ -146,7 +146,7 @@ test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
 .PHONY: test-skew
 test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the oldest Kubernetes API server that is supported.
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) test/shared-cluster $(GO_TEST) ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) ./deploy -run 'TestAnnotationGuard|TestApply|TestTheNodeAgentsComponents|TestEachRole'
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) ./deploy -run 'TestAnnotationGuard|TestApply|TestTheNodeAgentsComponents|TestUsers'
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) -short ./test/chaos
 
 .PHONY: test-chaos
@@ -199,7 +199,7 @@ generate: ## Generate Go from the API's proto files, the references, and what th
 	$(TOOL) buf generate
 	$(call api_reference,docs/api.md)
 	go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings -run Reference -update
-	go test ./deploy -run PrometheusRule -update
+	go test ./deploy -run '^TestMonitoring$$/PrometheusRule' -update
 	go test ./deploy/charts -run Reference -update
 
 .PHONY: fmt

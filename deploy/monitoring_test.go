@@ -10,7 +10,7 @@ import (
 var update = flag.Bool("update", false, "write the PrometheusRule anew from the rule file")
 
 func TestMonitoring(t *testing.T) {
-	t.Run("the prometheus rule is the rule file", thePrometheusRuleIsTheRuleFile)
+	t.Run("the PrometheusRule is the rule file", thePrometheusRuleIsTheRuleFile)
 }
 
 // The Prometheus operator wants the rules inside of an object, and kustomize cannot

@@ -13,6 +13,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // account is what became of a pod so far, from every state that it was in. It is kept
@@ -48,8 +49,8 @@ func accountOf(created *corev1.Pod) *account {
 }
 
 // original is that of a resource.
-func (a *account) original(p pair) amount {
-	return amount{a.originals[p.request()], a.originals[p.limit()]}
+func (a *account) original(p pair) oracle.Amount {
+	return oracle.Amount{Request: a.originals[p.request()], Limit: a.originals[p.limit()]}
 }
 
 // known tells whether the server can know the original of a resource, as the pod is.
@@ -162,7 +163,7 @@ func (a *account) checkAdoption(p pair, pod *corev1.Pod, fresh map[part]bool, ru
 	})
 	// Where he set one of two, its original cannot pass that of the other, and what is
 	// equal stays so.
-	if met := original.limit == original.request; len(by) == 0 && !met {
+	if met := original.Limit == original.Request; len(by) == 0 && !met {
 		wrong = append(wrong, fmt.Sprintf("%s %s, which is %v, is adopted with originals %v", p.container.Name, p.resource, p.now(), original))
 	}
 	for _, p := range p.parts() {
@@ -191,7 +192,7 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 		stays := !recorded && a.setBy[limit] == nobodyKnows && !slices.Contains(changed, limit)
 		fits := func(r rule) bool {
 			want := r.want(original, p, pod.Spec.NodeName)
-			return stays && p.now().request == want.request || asAdopted(p, original, want, kept) || len(kept) > 0 && (kept[p.request()] || kept[p.limit()]) && p.near(want)
+			return stays && p.now().Request == want.Request || asAdopted(p, original, want, kept) || len(kept) > 0 && (kept[p.request()] || kept[p.limit()]) && p.near(want)
 		}
 		if p.now() != original && !slices.ContainsFunc(rules, fits) {
 			wrong = append(wrong, fmt.Sprintf("%s %s becomes %v, which nothing gives: the original is %v", p.container.Name, p.resource, p.now(), original))
@@ -225,14 +226,14 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 // asAdopted tells whether a resource is as wanted but for what is kept of it because it
 // was adopted, and what that does to a limit beside it, which goes with the factor alone:
 // the original of the request was rounded.
-func asAdopted(p pair, original, want amount, kept map[part]bool) bool {
+func asAdopted(p pair, original, want oracle.Amount, kept map[part]bool) bool {
 	now, unit := p.now(), int64(1)
 	if p.resource == corev1.ResourceMemory {
-		unit = mebibyte
+		unit = oracle.Mebibyte
 	}
-	beside := (2*distance(now.request, want.request) + unit) * ceiling(big.NewRat(max(want.limit, 1), original.request))
-	return (kept[p.request()] || now.request == want.request) &&
-		(kept[p.limit()] || now.limit == want.limit || kept[p.request()] && distance(now.limit, want.limit) <= beside)
+	beside := (2*distance(now.Request, want.Request) + unit) * ceiling(big.NewRat(max(want.Limit, 1), original.Request))
+	return (kept[p.request()] || now.Request == want.Request) &&
+		(kept[p.limit()] || now.Limit == want.Limit || kept[p.request()] && distance(now.Limit, want.Limit) <= beside)
 }
 
 func (a *account) adopts(p part) bool { return a.adopted[p] != nil }
@@ -293,7 +294,7 @@ func ours(pod *corev1.Pod) map[string]string {
 // guaranteed tells whether each container has limits that are its requests.
 func guaranteed(pod *corev1.Pod) bool {
 	for p := range pairsOf(pod) {
-		if now := p.now(); now.request == 0 || now.request != now.limit {
+		if now := p.now(); now.Request == 0 || now.Request != now.Limit {
 			return false
 		}
 	}

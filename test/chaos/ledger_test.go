@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // ledger has the accounts of all pods of a world.
@@ -103,7 +104,7 @@ func (a *account) tell(pod *corev1.Pod, theirs bool) {
 	if theirs {
 		by = "others"
 	}
-	originals := sizesBy(pod, func(c *corev1.Container) (cpu, memory amount) {
+	originals := oracle.Text(resizable(pod), func(c *corev1.Container) (cpu, memory oracle.Amount) {
 		return a.original(pair{c, corev1.ResourceCPU}), a.original(pair{c, corev1.ResourceMemory})
 	})
 	a.told = append(a.told, fmt.Sprintf("%s by %s: %s%v, by %s; originally %s", pod.ResourceVersion, by, sizesOf(pod), ours(pod), writers(pod), originals))

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // resizers are who else resizes pods.
@@ -23,7 +25,7 @@ func (c *crashes) resizeByAnother(t *testing.T, r *rand.Rand, key types.Namespac
 	pod := c.get(t, key)
 	all := resizable(pod)
 	p := pair{all[r.IntN(len(all))], []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}[r.IntN(2)]}
-	if p.now().request == 0 || cpuOnly && p.resource == corev1.ResourceMemory {
+	if p.now().Request == 0 || cpuOnly && p.resource == corev1.ResourceMemory {
 		return
 	}
 	manager, to := resizers[r.IntN(len(resizers))], anotherAmount(r, p)
@@ -43,15 +45,15 @@ func (c *crashes) resizeByAnother(t *testing.T, r *rand.Rand, key types.Namespac
 
 // apply sets amounts by server-side apply. A manager that applies one amount only is one of
 // its own, as it would give up the others that it applied before.
-func (c *crashes) apply(t *testing.T, r *rand.Rand, pod *corev1.Pod, p pair, to amount) {
+func (c *crashes) apply(t *testing.T, r *rand.Rand, pod *corev1.Pod, p pair, to oracle.Amount) {
 	t.Helper()
 	which := "both"
 	switch r.IntN(3) {
 	case 0:
-		to.limit, which = 0, "request"
+		to.Limit, which = 0, "request"
 	case 1:
-		if to.limit > 0 {
-			to.request, which = 0, "limit"
+		if to.Limit > 0 {
+			to.Request, which = 0, "limit"
 		}
 	}
 	manager, force := fmt.Sprintf("apply-%s-%s-%.8s", p.resource, which, p.container.Name), true
@@ -60,36 +62,36 @@ func (c *crashes) apply(t *testing.T, r *rand.Rand, pod *corev1.Pod, p pair, to 
 }
 
 // anotherAmount is what somebody could want instead, of the request, the limit, or both.
-func anotherAmount(r *rand.Rand, p pair) amount {
+func anotherAmount(r *rand.Rand, p pair) oracle.Amount {
 	to := p.now()
 	which := r.IntN(3)
-	if which != 1 || to.limit == 0 {
-		to.request = max(1, to.request*int64(20+r.IntN(230))/100)
+	if which != 1 || to.Limit == 0 {
+		to.Request = max(1, to.Request*int64(20+r.IntN(230))/100)
 	}
-	if to.limit == 0 {
+	if to.Limit == 0 {
 		return to
 	}
 	if which != 0 {
-		to.limit = max(1, to.limit*int64(50+r.IntN(200))/100)
+		to.Limit = max(1, to.Limit*int64(50+r.IntN(200))/100)
 	}
-	if p.now().request == p.now().limit && r.IntN(4) > 0 {
-		to.limit = to.request // As it must be if the pod is Guaranteed.
+	if p.now().Request == p.now().Limit && r.IntN(4) > 0 {
+		to.Limit = to.Request // As it must be if the pod is Guaranteed.
 	}
 	switch {
-	case to.limit >= to.request:
+	case to.Limit >= to.Request:
 	case which == 1:
-		to.limit = to.request
+		to.Limit = to.Request
 	default:
-		to.request = to.limit
+		to.Request = to.Limit
 	}
 	return to
 }
 
 // setAmount sets both.
-func setAmount(p pair, to amount) {
-	p.container.Resources.Requests[p.resource] = quantity(p.resource, to.request)
-	if to.limit > 0 {
-		p.container.Resources.Limits[p.resource] = quantity(p.resource, to.limit)
+func setAmount(p pair, to oracle.Amount) {
+	p.container.Resources.Requests[p.resource] = quantity(p.resource, to.Request)
+	if to.Limit > 0 {
+		p.container.Resources.Limits[p.resource] = quantity(p.resource, to.Limit)
 	}
 }
 
@@ -104,9 +106,9 @@ func quantity(name corev1.ResourceName, v int64) resource.Quantity {
 
 // onlyAmount is a patch of a pod, if it is as it was read, that has nothing but the amount,
 // of which 0 is left out, and what goes with it.
-func onlyAmount(pod *corev1.Pod, p pair, to amount, patch map[string]any) []byte {
+func onlyAmount(pod *corev1.Pod, p pair, to oracle.Amount, patch map[string]any) []byte {
 	resources := map[string]any{}
-	for list, v := range map[string]int64{"requests": to.request, "limits": to.limit} {
+	for list, v := range map[string]int64{"requests": to.Request, "limits": to.Limit} {
 		if q := quantity(p.resource, v); v > 0 {
 			resources[list] = map[string]string{string(p.resource): q.String()}
 		}

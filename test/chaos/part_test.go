@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // part is a request or a limit of one resource of a container: what can have been
@@ -23,9 +24,9 @@ type pair struct {
 	resource  corev1.ResourceName
 }
 
-func (p pair) request() part { return part{p.container.Name, originalOf[p.resource]} }
-func (p pair) limit() part   { return part{p.container.Name, originalOf[p.resource] + 1} }
-func (p pair) now() amount   { return amountOf(p.container.Resources, p.resource) }
+func (p pair) request() part      { return part{p.container.Name, originalOf[p.resource]} }
+func (p pair) limit() part        { return part{p.container.Name, originalOf[p.resource] + 1} }
+func (p pair) now() oracle.Amount { return oracle.AmountOf(p.container.Resources, p.resource) }
 
 // in is the same pair of another state of the pod.
 func (p pair) in(pod *corev1.Pod) pair {
@@ -40,9 +41,9 @@ func (p pair) in(pod *corev1.Pod) pair {
 // parts are those that the pair has.
 func (p pair) parts() []part {
 	switch now := p.now(); {
-	case now.request == 0:
+	case now.Request == 0:
 		return nil
-	case now.limit == 0:
+	case now.Limit == 0:
 		return []part{p.request()}
 	}
 	return []part{p.request(), p.limit()}
@@ -65,7 +66,7 @@ func pairsOf(pod *corev1.Pod) iter.Seq[pair] {
 func amountsOf(pod *corev1.Pod) map[part]int64 {
 	all := map[part]int64{}
 	for p := range pairsOf(pod) {
-		all[p.request()], all[p.limit()] = p.now().request, p.now().limit
+		all[p.request()], all[p.limit()] = p.now().Request, p.now().Limit
 		for _, which := range []part{p.request(), p.limit()} {
 			if all[which] == 0 {
 				delete(all, which)
@@ -155,11 +156,11 @@ func (r record) having(has func(fields) bool) (entries []metav1.ManagedFieldsEnt
 }
 
 // near tells whether a resource has another amount but for what is lost by rounding.
-func (p pair) near(to amount) bool {
-	most := int64(mebibyte)
+func (p pair) near(to oracle.Amount) bool {
+	most := int64(oracle.Mebibyte)
 	if p.resource == corev1.ResourceCPU {
 		most = 3
 	}
 	now := p.now()
-	return distance(now.request, to.request) <= most && distance(now.limit, to.limit) <= most
+	return distance(now.Request, to.Request) <= most && distance(now.Limit, to.Limit) <= most
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // rule is what people want at one time: the ratios, the types of the nodes, and what is
@@ -48,37 +49,37 @@ func (w *world) nextLife() {
 }
 
 // want is what a resource is to have by the rule, given its original.
-func (r *rule) want(original amount, p pair, node string) amount {
+func (r *rule) want(original oracle.Amount, p pair, node string) oracle.Amount {
 	cpuFactor, memoryFactor := r.table.factors(r.nodeTypes[node])
 	if p.resource == corev1.ResourceCPU {
-		return original.want(cpuFactor, r.table.cpuMin, r.table.cpuMax, 1, nearest)
+		return oracle.CPU(original, cpuFactor, r.table.cpuBounds)
 	}
-	return original.want(memoryFactor, r.table.memoryMin, r.table.memoryMax, mebibyte, wholeMebibytes)
+	return oracle.Memory(original, memoryFactor, r.table.memoryBounds)
 }
 
 // holds tells whether a request is within the bounds of the rule.
 func (r *rule) holds(p pair, request int64) bool {
-	low, high := r.table.cpuMin, r.table.cpuMax
+	bounds := r.table.cpuBounds
 	if p.resource == corev1.ResourceMemory {
-		low, high = r.table.memoryMin, r.table.memoryMax
+		bounds = r.table.memoryBounds
 	}
-	return request >= low && (high == 0 || request <= high)
+	return request >= bounds.Min && (bounds.Max == 0 || request <= bounds.Max)
 }
 
 // comesTo tells whether an original comes to what some parts of a resource are, bounds
 // aside, as nearly as any does: rounding leaves amounts that no original comes to.
-func (r *rule) comesTo(original amount, p pair, of map[part]bool, node string) bool {
+func (r *rule) comesTo(original oracle.Amount, p pair, of map[part]bool, node string) bool {
 	factor, memoryFactor := r.table.factors(r.nodeTypes[node])
-	unit, unbounded, now := int64(1), original.want(factor, 0, 0, 1, nearest), p.now()
+	unit, unbounded, now := int64(1), oracle.CPU(original, factor, oracle.Range{}), p.now()
 	if p.resource == corev1.ResourceMemory {
-		factor, unit, unbounded = memoryFactor, mebibyte, original.want(memoryFactor, 0, 0, mebibyte, wholeMebibytes)
+		factor, unit, unbounded = memoryFactor, oracle.Mebibyte, oracle.Memory(original, memoryFactor, oracle.Range{})
 	}
 	most, bounded := unit+ceiling(factor), r.want(original, p, node)
 	near := func(a, b, c, most int64) bool { return distance(a, b) <= most || distance(a, c) <= most }
-	if of[p.request()] && !near(now.request, unbounded.request, bounded.request, most) {
+	if of[p.request()] && !near(now.Request, unbounded.Request, bounded.Request, most) {
 		return false
 	}
-	return !of[p.limit()] || near(now.limit, unbounded.limit, bounded.limit, most*(1+ceiling(big.NewRat(now.limit, now.request))))
+	return !of[p.limit()] || near(now.Limit, unbounded.Limit, bounded.Limit, most*(1+ceiling(big.NewRat(now.Limit, now.Request))))
 }
 
 func ceiling(x *big.Rat) int64 {

@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // settled tells whether a pod is as it should be once a process has done all that it
@@ -35,8 +36,8 @@ func (c *crashes) settled(key types.NamespacedName) error {
 		return nil // The API server refuses it.
 	}
 	for p := range pairsOf(pod) {
-		if p.now().request == 0 || a.set(p, nobodyKnows) {
-			whole = whole && p.now().request == 0
+		if p.now().Request == 0 || a.set(p, nobodyKnows) {
+			whole = whole && p.now().Request == 0
 			continue // What the reconciler may have done to it was checked when it did.
 		}
 		free := !a.left(p, pod) && !restarts(p.container, p.resource)
@@ -113,7 +114,7 @@ func (a *account) changesClass(pod *corev1.Pod, now *rule, kind hold.Kind) bool 
 		case kind == "":
 			to = now.want(to, p, pod.Spec.NodeName)
 		}
-		all = all && to.request > 0 && to.request == to.limit
+		all = all && to.Request > 0 && to.Request == to.Limit
 	}
 	return all != guaranteed(pod)
 }
@@ -150,9 +151,9 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 		to := p.now()
 		for i := range planned.Containers {
 			if d := &planned.Containers[i]; d.Name == p.container.Name {
-				to = amount{d.Desired.CPU.Request, d.Desired.CPU.Limit}
+				to = oracle.Amount{Request: d.Desired.CPU.Request, Limit: d.Desired.CPU.Limit}
 				if p.resource == corev1.ResourceMemory {
-					to = amount{d.Desired.Memory.Request, d.Desired.Memory.Limit}
+					to = oracle.Amount{Request: d.Desired.Memory.Request, Limit: d.Desired.Memory.Limit}
 				}
 			}
 		}

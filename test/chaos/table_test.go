@@ -8,15 +8,15 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // table is a ratio table as a person would write it.
 type table struct {
 	baseline string
 	// cpu and memory are performances by node type, as decimals.
-	cpu, memory map[string]string
-	// The ends of the bounds, in millicores and bytes; 0 is open.
-	cpuMin, cpuMax, memoryMin, memoryMax int64
+	cpu, memory             map[string]string
+	cpuBounds, memoryBounds oracle.Range
 }
 
 var nodeTypes = []string{"n2d", "n4", "c3", "t2a"}
@@ -41,11 +41,11 @@ func randomTable(r *rand.Rand) *table {
 		}
 	}
 	if r.IntN(4) > 0 {
-		t.cpuMin, t.cpuMax = []int64{0, 20, 50, 100}[r.IntN(4)], []int64{0, 1000, 4000, 16000}[r.IntN(4)]
-		t.memoryMin, t.memoryMax = []int64{0, 32 * mebibyte, 64 * mebibyte}[r.IntN(3)], []int64{0, 1 << 30, 32 << 30}[r.IntN(3)]
+		t.cpuBounds = oracle.Range{Min: []int64{0, 20, 50, 100}[r.IntN(4)], Max: []int64{0, 1000, 4000, 16000}[r.IntN(4)]}
+		t.memoryBounds = oracle.Range{Min: []int64{0, 32 * oracle.Mebibyte, 64 * oracle.Mebibyte}[r.IntN(3)], Max: []int64{0, 1 << 30, 32 << 30}[r.IntN(3)]}
 	}
 	if cpuOnly {
-		t.memoryMin, t.memoryMax = 0, 0
+		t.memoryBounds = oracle.Range{}
 	}
 	return t
 }
@@ -65,8 +65,8 @@ func (t *table) update() ratios.Update {
 		Baseline: t.baseline,
 		Ratios:   map[string]ratios.Ratio{},
 		Bounds: &ratios.Bounds{
-			CPU:    sizing.Range{Min: t.cpuMin, Max: t.cpuMax},
-			Memory: sizing.Range{Min: t.memoryMin, Max: t.memoryMax},
+			CPU:    sizing.Range(t.cpuBounds),
+			Memory: sizing.Range(t.memoryBounds),
 		},
 	}
 	for nodeType := range t.cpu {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math/big"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 const within = 5 * time.Second
@@ -44,9 +47,9 @@ func (c court) pod(name, cpu string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{typeLabel: "n4", shapeLabel: "guaranteed"}}}
 	pod.Status.Phase = corev1.PodRunning
 	written := shapes["guaranteed"][0]
-	size, _ := amounts(written.Resources)
+	size, _ := oracle.Written(&written)
 	amounts := corev1.ResourceList{
-		corev1.ResourceCPU:    *resource.NewMilliQuantity(size.want(decimal(cpu, "1").cpu, cpuMin, cpuMax, nearest).request, resource.DecimalSI),
+		corev1.ResourceCPU:    *resource.NewMilliQuantity(oracle.CPU(size, new(big.Rat).Inv(decimal(cpu, "1").cpu), cpuBounds).Request, resource.DecimalSI),
 		corev1.ResourceMemory: *written.Resources.Requests.Memory(),
 	}
 	pod.Spec.Containers = []corev1.Container{{Name: written.Name, Resources: corev1.ResourceRequirements{Requests: amounts, Limits: amounts}}}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // report is what is written as JSON.
@@ -149,7 +151,7 @@ func (r *report) markdown(w io.Writer) {
 		line("\n| %s | role | for | CPU | live heap | its slope | RSS | its slope |\n|---|---|---|---|---|---|---|---|", table.process)
 		for _, s := range table.stretches {
 			line("| %s | %s | %v | %.3f cores | %.1f MiB | %+.2f MiB/h | %.1f MiB | %+.2f MiB/h |", s.Process, role[s.Leading], seconds(s.Seconds), s.CPU,
-				s.Heap/mebibyte, s.HeapSlope*3600/mebibyte, s.RSS/mebibyte, s.RSSSlope*3600/mebibyte)
+				s.Heap/oracle.Mebibyte, s.HeapSlope*3600/oracle.Mebibyte, s.RSS/oracle.Mebibyte, s.RSSSlope*3600/oracle.Mebibyte)
 		}
 	}
 	line("\n| Process, when quiet | role | goroutines | unlike the first in this role |\n|---|---|---|---|")

@@ -11,10 +11,10 @@ import (
 // What is right is itself held against numbers worked out by hand.
 func TestOracle(t *testing.T) {
 	for shape, want := range map[string]string{
-		"guaranteed": "app: cpu 160m/160m, memory 122683392/122683392; ",                                           // 128Mi / 1.1 = 116.4Mi
-		"burstable":  "app: cpu 120m/480m, memory 95420416/244318208; ",                                            // 100Mi / 1.1 = 90.9Mi; 256 × 91/100 = 232.96Mi
-		"unlimited":  "app: cpu 266m/0m, memory 190840832/0; ",                                                     // 200Mi / 1.1 = 181.8Mi
-		"two":        "app: cpu 96m/96m, memory 92274688/92274688; side: cpu 201m/0m, memory 73400320/146800640; ", // 87.3Mi, 70Mi
+		"guaranteed": "app: cpu 160m/160m, memory 117Mi/117Mi; ",                                   // 128Mi / 1.1 = 116.4Mi
+		"burstable":  "app: cpu 120m/480m, memory 91Mi/232Mi; ",                                    // 100Mi / 1.1 = 90.9Mi; 256 / 1.1 = 232.7Mi, but at most 256 × 91/100 = 232.96Mi
+		"unlimited":  "app: cpu 266m/0m, memory 182Mi/0; ",                                         // 200Mi / 1.1 = 181.8Mi
+		"two":        "app: cpu 96m/96m, memory 88Mi/88Mi; side: cpu 201m/0m, memory 70Mi/140Mi; ", // 87.3Mi, 70Mi
 	} {
 		if got := sizesFor(shapes[shape], decimal("1.25", "1.1")); got != want {
 			t.Errorf("%s: %s, want %s", shape, got, want)
@@ -23,7 +23,7 @@ func TestOracle(t *testing.T) {
 			t.Errorf("%s: at 1 it is %s, not %s as written", shape, got, want)
 		}
 	}
-	if got, want := sizesFor(shapes["two"], decimal("4", "2")), "app: cpu 50m/50m, memory 67108864/67108864; side: cpu 63m/0m, memory 67108864/134217728; "; got != want {
+	if got, want := sizesFor(shapes["two"], decimal("4", "2")), "app: cpu 50m/50m, memory 64Mi/64Mi; side: cpu 63m/0m, memory 64Mi/77Mi; "; got != want {
 		t.Errorf("at the lower bounds it is %s, want %s", got, want)
 	}
 }

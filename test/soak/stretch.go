@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // What is allowed.
@@ -12,7 +14,7 @@ const (
 	// the second half of a stretch, by the slope; growthNoise, in bytes, is what a heap
 	// of a few MiB differs by from one moment to the next.
 	growthAllowed = 0.10
-	growthNoise   = 3 * mebibyte
+	growthNoise   = 3 * oracle.Mebibyte
 	// warmUpLeast is for how long a process may grow that has started, or begun to
 	// lead; warmUpPods is how many pods it may grow by as well, until what it keeps is
 	// full: 16,384 changes for those who watch, three or more of a pod, and what
@@ -84,7 +86,7 @@ func (s stretch) grows() []string {
 	for _, m := range s.memory() {
 		if growth := m.slope * s.Seconds / 2; growth > max(growthAllowed*m.mean, growthNoise) {
 			wrong = append(wrong, fmt.Sprintf("the %s of %s grew by %.1f MiB over the second half of %v, and is %.1f MiB",
-				m.what, s.Process, growth/mebibyte, seconds(s.Seconds), m.mean/mebibyte))
+				m.what, s.Process, growth/oracle.Mebibyte, seconds(s.Seconds), m.mean/oracle.Mebibyte))
 		}
 	}
 	return wrong

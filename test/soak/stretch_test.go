@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 func TestSlope(t *testing.T) {
@@ -32,14 +34,14 @@ func whatAProcessNeedsIsWrong(t *testing.T) {
 	lived := func(periods int, heap float64) *life {
 		l := &life{name: "it"}
 		for i := range periods {
-			l.samples = append(l.samples, sample{at: time.Unix(int64(10*i), 0), heap: 10*mebibyte + heap*float64(i), rss: 40 * mebibyte})
+			l.samples = append(l.samples, sample{at: time.Unix(int64(10*i), 0), heap: 10*oracle.Mebibyte + heap*float64(i), rss: 40 * oracle.Mebibyte})
 		}
 		return l
 	}
 	led := lived(80, 0)
 	for i := 40; i < 80; i++ {
 		led.samples[i].leading = true
-		led.samples[i].heap += mebibyte * float64(i-40)
+		led.samples[i].heap += oracle.Mebibyte * float64(i-40)
 	}
 	for _, tc := range []struct {
 		name  string
@@ -47,10 +49,10 @@ func whatAProcessNeedsIsWrong(t *testing.T) {
 		want  int
 	}{
 		{"nothing grows", []*life{lived(60, 0)}, 0},
-		{"a heap that grows", []*life{lived(60, mebibyte)}, 1},
-		{"a heap that grows in a process that did not live as long as others", []*life{lived(60, 0), lived(40, mebibyte)}, 1},
+		{"a heap that grows", []*life{lived(60, oracle.Mebibyte)}, 1},
+		{"a heap that grows in a process that did not live as long as others", []*life{lived(60, 0), lived(40, oracle.Mebibyte)}, 1},
 		{"a heap that grows while it leads", []*life{led}, 1},
-		{"a process that has only started may grow", []*life{lived(60, 0), lived(30, mebibyte)}, 0},
+		{"a process that has only started may grow", []*life{lived(60, 0), lived(30, oracle.Mebibyte)}, 0},
 	} {
 		r := &report{DeletedPerActiveSecond: 100}
 		r.judgeMemory([]*replica{{lives: tc.lives}})

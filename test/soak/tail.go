@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // tailGrowth is by how much the memory of a process may grow over the tail, in bytes,
 // by the slope: a heap of a few MiB differs by that from one moment to the next. Over
 // ten minutes half a MiB a minute is more.
-const tailGrowth = 3 * mebibyte
+const tailGrowth = 3 * oracle.Mebibyte
 
 // judgedLeast is how much of the tail has to be left when a process is warm.
 const judgedLeast = time.Minute
@@ -68,7 +70,7 @@ func (r *report) judgeTail(replicas []*replica, began, ended time.Time) {
 		for _, m := range t.memory() {
 			if growth := m.slope * t.Seconds; growth > tailGrowth {
 				r.Problems = append(r.Problems, fmt.Sprintf("the %s of %s grew by %.2f MiB a minute over %v of the tail, and is %.1f MiB",
-					m.what, l.name, m.slope*60/mebibyte, seconds(t.Seconds), m.mean/mebibyte))
+					m.what, l.name, m.slope*60/oracle.Mebibyte, seconds(t.Seconds), m.mean/oracle.Mebibyte))
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 func TestTail(t *testing.T) {
@@ -20,8 +22,8 @@ func aLeakInTheTailIsWrong(t *testing.T) {
 		for i := -30; i <= 60; i++ {
 			one := sample{at: began.Add(time.Duration(i) * 10 * time.Second), leading: leading}
 			minutes := max(0, float64(i)/6)
-			one.heap = (12 + 2*noise.Float64() + heapPerMinute*minutes) * mebibyte
-			one.rss = (85 + 3*noise.Float64() + rssPerMinute*minutes) * mebibyte
+			one.heap = (12 + 2*noise.Float64() + heapPerMinute*minutes) * oracle.Mebibyte
+			one.rss = (85 + 3*noise.Float64() + rssPerMinute*minutes) * oracle.Mebibyte
 			if i < 0 {
 				one.heap *= 2 // What was before does not count.
 			}
@@ -38,7 +40,7 @@ func aLeakInTheTailIsWrong(t *testing.T) {
 	warming := lived("b", false, 0, 0)
 	warming.lives[0].samples = warming.lives[0].samples[24:]
 	for i := range 18 {
-		warming.lives[0].samples[i].rss -= float64(18-i) * mebibyte
+		warming.lives[0].samples[i].rss -= float64(18-i) * oracle.Mebibyte
 	}
 	for _, tc := range []struct {
 		name     string
@@ -59,7 +61,7 @@ func aLeakInTheTailIsWrong(t *testing.T) {
 		if len(r.Problems) != tc.want {
 			t.Errorf("%s: %q", tc.name, r.Problems)
 		}
-		if tc.want == 0 && (len(r.Tail) != 2 || !r.Tail[0].Leading || math.Abs(r.Tail[0].Heap/mebibyte-13) > 1) {
+		if tc.want == 0 && (len(r.Tail) != 2 || !r.Tail[0].Leading || math.Abs(r.Tail[0].Heap/oracle.Mebibyte-13) > 1) {
 			t.Errorf("%s: %+v", tc.name, r.Tail)
 		}
 	}

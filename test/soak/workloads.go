@@ -90,5 +90,5 @@ data:
 %s    bounds:
       cpu: { min: "%dm", max: "%dm" }
       memory: { min: "%d", max: "%d" }
-`, nodeTypes[0], types.String(), cpuMin, cpuMax, memoryMin, int64(memoryMax))
+`, nodeTypes[0], types.String(), cpuBounds.Min, cpuBounds.Max, memoryBounds.Min, memoryBounds.Max)
 }

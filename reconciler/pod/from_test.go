@@ -135,14 +135,15 @@ func aValueThatIsLongIsThereOnce(t *testing.T) {
 
 // What the kubelet says is kept apart only where it is not what the spec asks for.
 func aStatusIsWhatTheKubeletSays(t *testing.T) {
-	list := func(cpu, memory string) corev1.ResourceList {
-		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	list := func(cpu string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("1Gi")}
 	}
-	size := func(cpu, memory int64) sizing.Container {
-		return sizing.Container{CPU: sizing.Amount{Request: cpu, Limit: cpu}, Memory: sizing.Amount{Request: memory << 30, Limit: memory << 30}}
+	memory := sizing.Amount{Request: 1 << 30, Limit: 1 << 30}
+	size := func(cpu int64) sizing.Container {
+		return sizing.Container{CPU: sizing.Amount{Request: cpu, Limit: cpu}, Memory: memory}
 	}
-	same := corev1.ResourceRequirements{Requests: list("1", "1Gi"), Limits: list("1", "1Gi")}
-	less := corev1.ResourceRequirements{Requests: list("500m", "1Gi"), Limits: list("500m", "1Gi")}
+	same := corev1.ResourceRequirements{Requests: list("1"), Limits: list("1")}
+	less := corev1.ResourceRequirements{Requests: list("500m"), Limits: list("500m")}
 	for _, tc := range []struct {
 		name               string
 		status             *corev1.ContainerStatus
@@ -152,15 +153,15 @@ func aStatusIsWhatTheKubeletSays(t *testing.T) {
 		// apart tells that something takes memory for it.
 		apart bool
 	}{
-		{"nothing", nil, false, sizing.Container{}, size(1000, 1), 0, false},
-		{"no resources", &corev1.ContainerStatus{Name: "app"}, false, sizing.Container{}, size(1000, 1), 0, false},
-		{"the spec", &corev1.ContainerStatus{Name: "app", Resources: &same, AllocatedResources: list("1", "1Gi")}, true, size(1000, 1), size(1000, 1), 1000, false},
-		{"the spec, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &same}, true, size(1000, 1), size(1000, 1), 1000, false},
-		{"less", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("500m", "1Gi")}, true, size(500, 1), size(500, 1), 500, true},
-		{"less, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less}, true, size(500, 1), size(500, 1), 500, true},
-		{"less, of which more is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("2", "1Gi")}, true, size(500, 1),
-			sizing.Container{CPU: sizing.Amount{Request: 2000, Limit: 500}, Memory: size(0, 1).Memory}, 2000, true},
-		{"an empty list of resources", &corev1.ContainerStatus{Name: "app", Resources: &corev1.ResourceRequirements{}, AllocatedResources: list("1", "1Gi")}, true, sizing.Container{}, size(1000, 1), 1000, true},
+		{"nothing", nil, false, sizing.Container{}, size(1000), 0, false},
+		{"no resources", &corev1.ContainerStatus{Name: "app"}, false, sizing.Container{}, size(1000), 0, false},
+		{"the spec", &corev1.ContainerStatus{Name: "app", Resources: &same, AllocatedResources: list("1")}, true, size(1000), size(1000), 1000, false},
+		{"the spec, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &same}, true, size(1000), size(1000), 1000, false},
+		{"less", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("500m")}, true, size(500), size(500), 500, true},
+		{"less, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less}, true, size(500), size(500), 500, true},
+		{"less, of which more is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("2")}, true, size(500),
+			sizing.Container{CPU: sizing.Amount{Request: 2000, Limit: 500}, Memory: memory}, 2000, true},
+		{"an empty list of resources", &corev1.ContainerStatus{Name: "app", Resources: &corev1.ResourceRequirements{}, AllocatedResources: list("1")}, true, sizing.Container{}, size(1000), 1000, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			object := podtest.Pod(guaranteed)

@@ -26,6 +26,9 @@ type account struct {
 	setBy     map[part]setter
 	// unproven are the parts of whose original in an annotation nobody knows who wrote it.
 	unproven map[part]bool
+	// lapsed are the parts that were the author's until a write of the reconciler had the
+	// API server merge its record: what was planned before is still right.
+	lapsed map[part]bool
 	// adopted are the rules by which others' amounts were adopted that are still there.
 	adopted map[part][]rule
 	last    *corev1.Pod
@@ -96,6 +99,11 @@ func (a *account) see(pod *corev1.Pod, theirs bool, rules []rule) (wrong []strin
 	before, now, was := amountsOf(a.last), amountsOf(pod), maps.Clone(a.setBy)
 	written := !maps.Equal(before, now) || !maps.Equal(ours(a.last), ours(pod))
 	a.findSetters(pod)
+	lapsed := a.lapsed
+	a.lapsed = map[part]bool{}
+	for p := range now {
+		a.lapsed[p] = !theirs && before[p] == now[p] && a.setBy[p] == third && (was[p] == author || lapsed[p])
+	}
 	if guaranteed(a.last) != guaranteed(pod) {
 		wrong = append(wrong, "the QoS class changes")
 	}
@@ -108,7 +116,7 @@ func (a *account) see(pod *corev1.Pod, theirs bool, rules []rule) (wrong []strin
 		}
 	case written:
 		wrong = append(wrong, a.checkRecord(pod, was, rules)...)
-		wrong = append(wrong, a.checkSizes(pod, was, rules)...)
+		wrong = append(wrong, a.checkSizes(pod, was, lapsed, rules)...)
 		for p := range now {
 			// A restore gives back what is as its author wrote it to him.
 			givenBack := a.setBy[p] == author && now[p] == a.originals[p] && !marked(pod)
@@ -175,7 +183,7 @@ func (a *account) checkAdoption(p pair, pod *corev1.Pod, fresh map[part]bool, ru
 }
 
 // checkSizes tells whether the reconciler may have given the pod its sizes.
-func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule) (wrong []string) {
+func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, lapsed map[part]bool, rules []rule) (wrong []string) {
 	before, now := amountsOf(a.last), amountsOf(pod)
 	for p := range pairsOf(pod) {
 		changed := slices.DeleteFunc(p.parts(), func(p part) bool { return before[p] == now[p] })
@@ -206,7 +214,7 @@ func (a *account) checkSizes(pod *corev1.Pod, was map[part]setter, rules []rule)
 			unseen := slices.ContainsFunc(rules, func(r rule) bool {
 				return r.external == plan.AdoptExternal && r.comesTo(original, p.in(a.last), same, pod.Spec.NodeName)
 			})
-			if was[q] == third && !a.adopts(q) && !unseen && !mayDo(rules, plan.OverrideExternal) {
+			if was[q] == third && !lapsed[q] && !a.adopts(q) && !unseen && !mayDo(rules, plan.OverrideExternal) {
 				wrong = append(wrong, fmt.Sprintf("%v was set by another, and %s changes from %v", q, p.resource, before))
 			}
 		}

@@ -207,6 +207,7 @@ func (c *crashes) goThroughAll(t *testing.T, when string) (wrote []string) {
 		}
 		return wrote
 	}
+	c.awaitAllSettled(t, when+" and all of it accounted for")
 	for _, key := range c.keys() {
 		if err := c.named(life, key); err != nil {
 			t.Error(err)

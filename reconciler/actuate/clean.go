@@ -43,7 +43,7 @@ func (a *Actuator) clean(ctx context.Context, p *plan.Plan, left *corev1.Pod) (*
 			return nil, err
 		}
 	case !p.IsDone(left):
-		return nil, errors.New("resize: an admission plugin gave the pod other sizes than its originals")
+		return nil, &MutatedError{}
 	}
 	cleaned, err := a.removeTraces(ctx, p, left)
 	for try := 0; try < 3 && resized && apierrors.IsConflict(err); try++ {

@@ -35,6 +35,13 @@ type UnrecordedError struct{ Err error }
 func (e *UnrecordedError) Error() string { return e.Err.Error() }
 func (e *UnrecordedError) Unwrap() error { return e.Err }
 
+// MutatedError tells that an admission plugin gave a pod other sizes than were asked for.
+type MutatedError struct{}
+
+func (e *MutatedError) Error() string {
+	return "resize: an admission plugin gave the pod other sizes than its originals"
+}
+
 // BusyError is the answer of a server that asks to be let be for a time.
 type BusyError struct {
 	Err   error
@@ -91,7 +98,8 @@ func Outdated(err error) bool {
 
 // StatusCode is the HTTP status code of an answer; 0 if there was none.
 func StatusCode(err error) int {
-	if err == nil {
+	var mutated *MutatedError
+	if err == nil || errors.As(err, &mutated) {
 		return http.StatusOK
 	}
 	var status apierrors.APIStatus

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 
 func TestAffected(t *testing.T) {
 	t.Run("a change of rules queues the pods that it concerns", aChangeOfRulesQueuesThePodsThatItConcerns)
+	t.Run("rules of long ago are not kept", rulesOfLongAgoAreNotKept)
 }
 
 // Pods are queued for which a change says something else, and no others.
@@ -73,5 +75,43 @@ func aChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
 				t.Errorf("queued are %v, want %v", queued, tc.want)
 			}
 		})
+	}
+}
+
+// A ratio changes again and again, and between the changes a pod of another node type is
+// planned: no pod keeps the ratios that it was planned with.
+func rulesOfLongAgoAreNotKept(t *testing.T) {
+	const changes = 10
+	rules := func(i int) cluster.Rules {
+		layer := clustertest.Published()
+		layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 1.25 + float64(i)/100, MemoryPerf: 1}
+		table, err := ratios.Merge([]*ratios.Layer{layer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cluster.Rules{Table: table}
+	}
+	var pods []*corev1.Pod
+	for i := range changes {
+		pods = append(pods, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", fmt.Sprint("pod-", i), "n2d")))
+	}
+	l := filled(t, pods, []*corev1.Node{clustertest.Node("n2d", "n2d", "8"), clustertest.Node("n4", "n4", "8")})
+	planned := func(name string, in cluster.Rules) {
+		l.ledger.planned(l.Planner.Plan(l.Cluster.Snapshot(l.Cluster.Pods("shop").Get(name), in)), in, difference{}, podtest.Start)
+	}
+	before := rules(0)
+	for i := range pods {
+		planned(pods[i].Name, before)
+	}
+	for i := range pods {
+		now := rules(i + 1)
+		l.enqueueAffected(before, now)
+		before = now
+		planned(pods[i].Name, now)
+	}
+	for name, e := range l.ledger.pods {
+		if e.in != before {
+			t.Errorf("%s keeps rules that are over", name)
+		}
 	}
 }

@@ -23,13 +23,16 @@ func (l *Loop) Eased(place string, reasons ...contract.Reason) {
 // what they were last planned with, and those that never were. Of pods that are not looked
 // at, as nothing has changed for their nodes, both say the same.
 func (l *Loop) enqueueAffected(before, now cluster.Rules) {
+	affected := map[types.NamespacedName]bool{}
 	for _, k := range l.Cluster.MayAffect(before, now) {
 		name := k.NamespacedName()
-		before, ok := l.ledger.plannedWith(name)
-		if !ok || l.Cluster.Affects(k, before, now) {
+		with, ok := l.ledger.plannedWith(name)
+		if !ok || l.Cluster.Affects(k, with, now) {
+			affected[name] = true
 			l.queue.Add(name)
 			continue
 		}
-		l.ledger.unaffected(name, before, now)
+		l.ledger.unaffected(name, with, now)
 	}
+	l.ledger.allUnaffected(before, now, affected)
 }

@@ -238,6 +238,18 @@ func (l *ledger) unaffected(pod types.NamespacedName, before, now cluster.Rules)
 	}
 }
 
+// allUnaffected is unaffected of all pods but some. Without it, rules of long ago would be
+// kept for each pod that is not planned again.
+func (l *ledger) allUnaffected(before, now cluster.Rules, but map[types.NamespacedName]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for pod, e := range l.pods {
+		if e.in == before && !but[pod] {
+			e.in = now
+		}
+	}
+}
+
 // held returns the pods that were last left alone for one of these reasons, in
 // the namespace or on the node.
 func (l *ledger) held(place string, reasons ...contract.Reason) []types.NamespacedName {

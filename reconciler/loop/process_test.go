@@ -17,12 +17,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 func TestProcess(t *testing.T) {
 	t.Run("what is said of a failure", whatIsSaidOfAFailure)
+	t.Run("what admission made of a restore is said", whatAdmissionMadeOfARestoreIsSaid)
 	t.Run("a server without the subresource is told from a pod that is gone", aServerWithoutTheSubresourceIsToldFromAPodThatIsGone)
 	t.Run("a server that asks to be let be is not waited for inside of a write", aServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite)
 	t.Run("a pod is planned again if what it waits for changed meanwhile", aPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile)
@@ -175,5 +177,27 @@ func theLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
 	clock.Step(stuckAfter + time.Second)
 	if err := r.Live(); err == nil {
 		t.Error("not stuck although nothing was taken up for long")
+	}
+}
+
+// The API server takes a restore, and an admission plugin makes something else of it.
+func whatAdmissionMadeOfARestoreIsSaid(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod","namespace":"default","uid":"uid","resourceVersion":"9"},"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"900m","memory":"1Gi"},"limits":{"cpu":"900m","memory":"1Gi"}}}]}}`))
+	}))
+	defer server.Close()
+	l, _ := idle(t, server.URL)
+	s := alone(t, podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.SizedForN4, podtest.AsResized), podtest.Node("n4"))
+	s.Restore = true
+	restore := (&plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}).Plan(s)
+	l.held(hold.Hold{Kind: hold.Restore, Scope: hold.Scope{Namespace: "default"}})
+	_, err := l.Writer.CarryOut(t.Context(), restore)
+	l.failed(t.Context(), restore.Pod, restore, err)
+	if got := testutil.ToFloat64(l.metrics.outcomes.WithLabelValues(string(contract.ResizeFailed))); got != 1 {
+		t.Errorf("ResizeFailed was said %v times of %v", got, err)
+	}
+	if inTrouble(err) {
+		t.Errorf("%v counts as trouble of the API server", err)
 	}
 }

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -33,6 +34,7 @@ func TestManifest(t *testing.T) {
 	t.Run("a request that is not there is the limit", aRequestThatIsNotThereIsTheLimit)
 	t.Run("objects come in any form and in their order", objectsComeInAnyFormAndInTheirOrder)
 	t.Run("what is wrong is said with its place", whatIsWrongIsSaidWithItsPlace)
+	t.Run("what no pod can have is left out of labels and annotations", whatNoPodCanHaveIsLeftOutOfLabelsAndAnnotations)
 	t.Run("every field that holds quantities is known", everyFieldThatHoldsQuantitiesIsKnown)
 }
 
@@ -183,4 +185,19 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func whatNoPodCanHaveIsLeftOutOfLabelsAndAnnotations(t *testing.T) {
+	long := strings.Repeat("x", 400)
+	m, err := Read([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"metadata":{"labels":{"app":"`+long+`"},"annotations":{"a\u0000b":"1","note":"`+long+`y"}},"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"1"}}}]}}}}`), "ReplicaSet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := m.Objects[0].Pod
+	if got := p.Labels().Get("app"); got != long {
+		t.Errorf("a long label is %q", got)
+	}
+	if got := maps.Collect(p.Annotations().All()); !maps.Equal(got, map[string]string{"note": long + "y"}) {
+		t.Errorf("annotations are %v", got)
+	}
 }

@@ -61,6 +61,8 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 
 func TestAdopt(t *testing.T) {
 	t.Run("adopting again when the record is cut", adoptingAgainWhenTheRecordIsCut)
+	t.Run("adopting a size beside a hand-written original", adoptingASizeBesideAHandWrittenOriginal)
+	t.Run("what another wrote as adopted is not", whatAnotherWroteAsAdoptedIsNot)
 }
 
 // Who adopted a size is merged away in the API server's record, and who set it is not: that
@@ -81,7 +83,38 @@ func adoptingAgainWhenTheRecordIsCut(t *testing.T) {
 	if plan := planner.Plan(snapshotOf(t, p, podtest.Node("n2d"))); plan.Pending() {
 		t.Errorf("it is adopted for ever: %v %v", plan.Reasons, keysOf(plan.unrecorded(podtest.At(90))))
 	}
-	if text := p.Annotations[contract.CPURequest.AdoptedKey("app")]; text == "2" {
-		t.Errorf("the annotation says %q as before, so that nobody can tell who wrote it", text)
+	for _, key := range []string{contract.CPURequest.AdoptedKey("app"), contract.CPURequest.Key("app")} {
+		if text := p.Annotations[key]; text == "2" {
+			t.Errorf("annotation %s says %q as before, so that nobody can tell who wrote it", key, text)
+		}
+	}
+	if plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4"))); plan.Containers[0].Desired.CPU.Request != 1600 {
+		t.Errorf("adopted as 2, cpu is %d on n4: %v", plan.Containers[0].Desired.CPU.Request, plan.Reasons)
+	}
+}
+
+// Somebody wrote the original by hand, as it comes out: adopted, it is the reconciler's word.
+func adoptingASizeBesideAHandWrittenOriginal(t *testing.T) {
+	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", "1Gi"}, asMadeWith), "kubectl-edit", podtest.Amounts{"2", "", "1Gi", "1Gi"})
+	before := p.DeepCopy()
+	podtest.Annotated("original-cpu.app", "2")(p)
+	p.ManagedFields = owning(before, p, "kubectl-annotate", "", 20)
+	p = adopts(t, p, "n2d")
+	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	if plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4"))); plan.Containers[0].Desired.CPU.Request != 1600 {
+		t.Errorf("adopted as 2, cpu is %d on n4: %v", plan.Containers[0].Desired.CPU.Request, plan.Reasons)
+	}
+}
+
+// That cpu was adopted says nothing of what somebody else wrote of memory.
+func whatAnotherWroteAsAdoptedIsNot(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"3", "", "6Gi", ""},
+		podtest.Annotated("original-cpu.app", "6", "adopted-cpu.app", "3", "adopted-memory.app", "6Gi", "original-memory.app", "1Gi", "applied-instance-type", "big"),
+		podtest.ManagedBy(podtest.BareMade, podtest.Managed("kubectl-edit", "resize", 10),
+			podtest.Managed("kubectl-annotate", "", 12, contract.AdoptedPrefix+"memory.app"),
+			podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app", contract.AdoptedPrefix+"cpu.app")))
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: LeaveExternal}).Plan(snapshotOf(t, p, podtest.Node("big")))
+	if c := &plan.Containers[0]; c.Desired.Memory != c.Current.Memory {
+		t.Errorf("memory that kubectl-edit set becomes %v", c.Desired.Memory)
 	}
 }

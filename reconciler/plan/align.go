@@ -17,7 +17,7 @@ func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bou
 	}
 	plan.Decision = Align
 	// Of a pod that lost an original, nothing is made to look as if it were known.
-	unfinished := plan.sized && plan.Applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange()
+	unfinished := plan.sized && plan.Applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange() || plan.noteInfeasible != ""
 	switch held := plan.withheld(); {
 	case plan.left && !unfinished:
 		// What was to be done is done, and people have to know what was not.

@@ -1,18 +1,22 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 func TestInfeasible(t *testing.T) {
 	t.Run("one pod finds out for all of its node", onePodFindsOutForAllOfItsNode)
+	t.Run("what a node refuses is recorded though it cannot be put back", whatANodeRefusesIsRecordedThoughItCannotBePutBack)
 }
 
 func onePodFindsOutForAllOfItsNode(t *testing.T) {
@@ -50,4 +54,33 @@ func onePodFindsOutForAllOfItsNode(t *testing.T) {
 	if plan := planner.Plan(s); plan.record(s.Now)[contract.Infeasible] != nil || !plan.dropInfeasible {
 		t.Errorf("two days later: %v because of %v", plan.Decision, plan.Reasons)
 	}
+}
+
+// Bounds have changed since: what the node has set aside is not within them.
+func whatANodeRefusesIsRecordedThoughItCannotBePutBack(t *testing.T) {
+	has := podtest.Amounts{"1600m", "1600m", "1Gi", "1Gi"}
+	p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.WithStatus(has, has), podtest.AsResized, podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20),
+		podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
+	p.Status.Conditions[0].Message = podtest.StaticCPU
+	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+	s := snapshotOf(t, p, podtest.Booted("v1.36.3", "boot-1"))
+	s.Table, s.Now = tableOf(t, 1.25, 1, &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 1000}}), podtest.At(100)
+	plan := planner.Plan(s)
+	if plan.Decision != Align || plan.Reasons[0].Code != contract.ResizeInfeasible || !plan.Pending() {
+		t.Fatalf("%v because of %v, pending %t", plan.Decision, plan.Reasons, plan.Pending())
+	}
+	if steps := stepsOf(plan.Writes(s.Now)); !slices.Equal(steps, []Step{StepInfeasible}) {
+		t.Errorf("it writes %v", steps)
+	}
+	s.Pod = pod.From(carriedOut(t, p, plan, 100))
+	if again := planner.Plan(s); again.Pending() {
+		t.Errorf("it is recorded again: %v", stepsOf(again.Writes(s.Now)))
+	}
+}
+
+func stepsOf(writes []Write) (all []Step) {
+	for _, w := range writes {
+		all = append(all, w.Step)
+	}
+	return all
 }

@@ -175,6 +175,11 @@ func (p *Plan) Pending() bool {
 	case p.Kind == Restore:
 		return !p.keepRecord
 	}
+	return p.unrecordedApplied() || p.noteInfeasible != ""
+}
+
+// unrecordedApplied reports whether it is to be recorded of an aligned pod what it has.
+func (p *Plan) unrecordedApplied() bool {
 	return p.Applied != p.NodeType || p.corrected || p.adoptionsChange()
 }
 
@@ -246,6 +251,8 @@ func (p *Plan) resized() bool {
 	return false
 }
 
+const andMore = "; and more"
+
 // Skip makes the plan leave the pod alone.
 func (p *Plan) Skip(veto *safety.Veto) *Plan {
 	p.Vetoed = p.Vetoed || p.differs()
@@ -281,14 +288,24 @@ func (p *Plan) keepSizes() {
 	}
 }
 
+// mostOfAReason is how many bytes a reason has at most before it ends with "and more": it
+// goes into events, logs and answers, and a pod may have a thousand containers.
+const mostOfAReason = 4096
+
 // because adds a reason. There is one of a code, with the particulars of all
 // containers.
 func (p *Plan) because(code contract.Reason, message string) {
 	for i := range p.Reasons {
-		if r := &p.Reasons[i]; r.Code == code {
+		r := &p.Reasons[i]
+		switch {
+		case r.Code != code:
+			continue
+		case len(r.Message)+len(message) <= mostOfAReason:
 			r.Message += "; " + message
-			return
+		case !strings.HasSuffix(r.Message, andMore):
+			r.Message += andMore
 		}
+		return
 	}
 	p.Reasons = append(p.Reasons, Reason{code, message})
 }

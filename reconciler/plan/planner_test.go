@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -129,6 +130,7 @@ func TestPlanner(t *testing.T) {
 	t.Run("the plan names the labels that gave the node type", thePlanNamesTheLabelsThatGaveTheNodeType)
 	t.Run("plan of several containers with an init container", planOfSeveralContainersWithAnInitContainer)
 	t.Run("what is still to be written", whatIsStillToBeWritten)
+	t.Run("a reason has a bound", aReasonHasABound)
 }
 
 func thePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
@@ -310,5 +312,25 @@ func BenchmarkPlan(b *testing.B) {
 				planner.Plan(s)
 			}
 		})
+	}
+}
+
+// It goes into events, logs and answers, and a pod may have very many containers.
+func aReasonHasABound(t *testing.T) {
+	p := podtest.Pod(podtest.Burstable, podtest.Annotated("applied-instance-type", "n4"))
+	one := p.Spec.Containers[0]
+	p.Spec.Containers = nil
+	for i := range 500 {
+		one.Name = fmt.Sprint("container-", i)
+		p.Spec.Containers = append(p.Spec.Containers, one)
+	}
+	planner := Planner{OwnerKinds: DefaultOwnerKinds}
+	plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
+	reason := plan.Reasons[0]
+	if reason.Code != contract.InvalidAnnotation || len(reason.Message) > mostOfAReason+len(andMore) {
+		t.Errorf("%s has %d bytes", reason.Code, len(reason.Message))
+	}
+	if !strings.Contains(reason.Message, "container-0:") || strings.Count(reason.Message, andMore) != 1 || !strings.HasSuffix(reason.Message, andMore) {
+		t.Errorf("it is %s", reason.Message)
 	}
 }

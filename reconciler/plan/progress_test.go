@@ -128,7 +128,8 @@ func aPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
 		{"another size within bounds", podtest.Amounts{"1500m", "1500m", "1Gi", "1Gi"}, true},
 		{"more cpu than bounds allow", podtest.Amounts{"64", "64", "1Gi", "1Gi"}, false},
 		{"less cpu than bounds allow", podtest.Amounts{"1m", "1m", "1Gi", "1Gi"}, false},
-		{"more memory than bounds allow", podtest.Amounts{"1", "1", "1000Gi", "1000Gi"}, false},
+		{"more memory than bounds allow", podtest.Amounts{"800m", "800m", "1000Gi", "1000Gi"}, false},
+		{"more memory than bounds allow, beside cpu that it may have had", podtest.Amounts{"1", "1", "1000Gi", "1000Gi"}, true},
 		{"a limit far above its request", podtest.Amounts{"1", "64", "1Gi", "1Gi"}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -137,6 +138,9 @@ func aPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
 			plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
 			if got := plan.Kind == PutBack; got != tc.want {
 				t.Errorf("put back: %v, to %v; want %v", got, plan.Containers[0].Desired, tc.want)
+			}
+			if memory := plan.Containers[0].Desired.Memory.Request; memory != 1<<30 {
+				t.Errorf("put back to %d bytes of memory", memory)
 			}
 			if !tc.want && (plan.Decision != Align || plan.Reasons[0].Code != contract.ResizeInfeasible) {
 				t.Errorf("%v because of %v", plan.Decision, plan.Reasons)

@@ -28,7 +28,7 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 			back.Memory = has.Memory
 		}
 		for _, r := range sizing.Measures {
-			if c.standings[r.Index].Ours() {
+			if c.standings[r.Index].Ours() && credible(*r.Of(&c.Original), *r.Of(&c.Current), *r.Of(&back), boundsOf(bounds, r), r.Scale) {
 				*r.Of(&c.Desired) = *r.Of(&back)
 			}
 		}
@@ -36,16 +36,16 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 	before := plan.Reasons
 	p.withhold(plan, s)
 	plan.Reasons = before // What it holds back of this is no news.
+	plan.noteInfeasible = toRecord(s, now)
 	if !plan.differs() {
-		return false
-	}
-	if !plan.credible(bounds) {
-		plan.keepSizes()
+		// It stays what it is, and the other pods of the node need not ask for the same.
+		if stillInfeasible(s) {
+			plan.noteInfeasible = ""
+		}
 		return false
 	}
 	plan.Kind, plan.Decision = PutBack, Resize
 	plan.Wanted = plan.demand(s, current)
-	plan.noteInfeasible = toRecord(s, now)
 	plan.Reasons = []Reason{{now.code, now.message}}
 	return true
 }
@@ -64,21 +64,9 @@ func toRecord(s *Snapshot, now progress) string {
 	return said.String()
 }
 
-// credible tells whether the pod may have had the desired sizes: they are what its
-// author asked for, what it has, or within bounds. Who may write a pod's status need
-// not be its kubelet, and must not get it any other sizes by that.
-func (p *Plan) credible(bounds ratios.Bounds) bool {
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		for _, r := range sizing.Measures {
-			if !credible(*r.Of(&c.Original), *r.Of(&c.Current), *r.Of(&c.Desired), boundsOf(bounds, r), r.Scale) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
+// credible reports whether a container may have had a size: it is what its author asked
+// for, what it has, or within bounds. Who may write a pod's status need not be its kubelet,
+// and must not get it any other sizes by that.
 func credible(original, has, wanted sizing.Amount, bounds sizing.Range, scale func(sizing.Amount, sizing.Factor, sizing.Range) (sizing.Amount, bool)) bool {
 	if wanted == has || wanted == original {
 		return true

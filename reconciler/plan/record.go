@@ -35,18 +35,23 @@ func (p *Plan) unrecorded(now time.Time) map[string]*string {
 			if amount == 0 || c.unrecorded&(1<<which) == 0 {
 				continue
 			}
-			set(which.Key(c.Name), text)
+			set(which.Key(c.Name), ourWords(which, amount, text, c.of.TextOf(which)))
 			if c.adopts&(1<<which) != 0 {
 				present, text := amountOf(&c.Current, which)
-				if there := c.of.AdoptedTextOf(which); text == there {
-					text = inOtherWords(which, present, there)
-				}
-				set(which.AdoptedKey(c.Name), text)
+				set(which.AdoptedKey(c.Name), ourWords(which, present, text, c.of.AdoptedTextOf(which)))
 				set(contract.AdoptedAt, now.UTC().Format(time.RFC3339))
 			}
 		}
 	}
 	return annotations
+}
+
+// ourWords is the text of an amount, in other words than those of another that are there.
+func ourWords(which contract.Original, amount int64, text, there string) string {
+	if text == there {
+		return inOtherWords(which, amount, there)
+	}
+	return text
 }
 
 // inOtherWords is an amount in another text than the one that is there: who writes the same
@@ -75,7 +80,7 @@ func (p *Plan) record(now time.Time) map[string]*string {
 		contract.AppliedInstanceType: &p.NodeType,
 		contract.AppliedAt:           new(now.UTC().Format(time.RFC3339)),
 	}
-	if p.dropInfeasible {
+	if p.dropInfeasible && p.noteInfeasible == "" {
 		annotations[contract.Infeasible] = nil
 	}
 	maps.Copy(annotations, p.notAdopted())

@@ -59,23 +59,21 @@ func (s Step) Resizes() bool {
 func (p *Plan) Writes(now time.Time) []Write {
 	switch {
 	case p.Kind == PutBack:
-		var said map[string]*string
-		if p.noteInfeasible != "" {
-			said = map[string]*string{contract.Infeasible: &p.noteInfeasible}
-		}
-		return writes(Write{Step: StepInfeasible, Annotations: said}, Write{Step: StepPutBack})
+		return writes(Write{Step: StepInfeasible, Annotations: p.infeasible()}, Write{Step: StepPutBack})
 	case p.Kind == Restore && p.Decision != Resize:
 		return []Write{{Step: StepClean}}
 	case p.Kind == Restore && p.keepRecord:
 		return writes(Write{Step: StepOriginals, Annotations: p.vouching()}, Write{Step: StepRestore})
 	case p.Kind == Restore:
 		return writes(Write{Step: StepOriginals, Annotations: p.vouching()}, Write{Step: StepRestore}, Write{Step: StepClean})
+	case p.Decision == Align && !p.unrecordedApplied():
+		return writes(Write{Step: StepInfeasible, Annotations: p.infeasible()})
 	case p.Decision == Align:
 		applied, step := p.record(now), StepApplied
 		for key, value := range p.unrecorded(now) {
 			applied[key], step = value, StepRecord
 		}
-		return []Write{{Step: step, Annotations: applied}}
+		return writes(Write{Step: StepInfeasible, Annotations: p.infeasible()}, Write{Step: step, Annotations: applied})
 	}
 	applied := p.notAdopted() // A part of what the node needs is not all of it.
 	if p.Partial == "" {
@@ -93,4 +91,12 @@ func writes(all ...Write) []Write {
 		}
 	}
 	return needed
+}
+
+// infeasible is the annotation with what the node refuses; nil if it need not be written.
+func (p *Plan) infeasible() map[string]*string {
+	if p.noteInfeasible == "" {
+		return nil
+	}
+	return map[string]*string{contract.Infeasible: &p.noteInfeasible}
 }

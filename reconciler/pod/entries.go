@@ -2,6 +2,7 @@ package pod
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,8 +22,8 @@ type entry struct {
 	seconds int64
 	deeds   deed
 	// sets has a bit for each amount that the entry has, records one for each annotation
-	// with an original, both by container.
-	sets, records []uint8
+	// with an original, and adopts one for each with what was adopted, all by container.
+	sets, records, adopts []uint8
 }
 
 // deed is what a manager did that is about no single container.
@@ -37,8 +38,6 @@ const (
 	vouching
 	// answering: it wrote what the node answered.
 	answering
-	// adopting: it wrote what of somebody else's was adopted.
-	adopting
 )
 
 func (e *entry) is(d deed) bool { return e.deeds&d != 0 }
@@ -49,6 +48,10 @@ func (e *entry) setsAmount(i int, which contract.Original) bool {
 
 func (e *entry) setsOriginal(i int, which contract.Original) bool {
 	return e.records != nil && e.records[i]&(1<<which) != 0
+}
+
+func (e *entry) setsAdopted(i int, which contract.Original) bool {
+	return e.adopts != nil && e.adopts[i]&(1<<which) != 0
 }
 
 // The API server merges the oldest entries into one of ancientChanges where there are
@@ -70,7 +73,7 @@ const mostEntries = 64
 // honest one, nothing is believed.
 func entriesOf(pod *corev1.Pod) []entry {
 	entries := make([]entry, 0, min(len(pod.ManagedFields), mostEntries))
-	var keys originalKeys
+	var keys keysOf
 	for i := range pod.ManagedFields {
 		m := &pod.ManagedFields[i]
 		if m.Subresource != "" && m.Subresource != contract.ResizeSubresource {
@@ -86,7 +89,7 @@ func entriesOf(pod *corev1.Pod) []entry {
 		if m.FieldsV1 != nil {
 			e.read(m.FieldsV1.GetRawBytes(), pod, &keys)
 		}
-		if e.deeds != 0 || e.sets != nil || e.records != nil || e.resize || e.anybodys() {
+		if e.deeds != 0 || e.sets != nil || e.records != nil || e.adopts != nil || e.resize || e.anybodys() {
 			entries = append(entries, e)
 		}
 		if len(entries) > mostEntries {
@@ -99,7 +102,7 @@ func entriesOf(pod *corev1.Pod) []entry {
 // read reads the fields of an entry. The API server stores what clients make up, too, so
 // that a key counts only where the field really is: elsewhere the annotation guard does
 // not look for it.
-func (e *entry) read(fields []byte, pod *corev1.Pod, keys *originalKeys) {
+func (e *entry) read(fields []byte, pod *corev1.Pod, keys *keysOf) {
 	for key, value := range members(fields) {
 		switch string(key) {
 		case `"f:metadata"`:
@@ -114,9 +117,9 @@ func (e *entry) read(fields []byte, pod *corev1.Pod, keys *originalKeys) {
 						e.deeds |= creation
 					}
 				case `"f:containers"`:
-					e.addAmounts(value, pod, pod.Spec.Containers, 0)
+					e.addAmounts(value, pod, 0, keys)
 				case `"f:initContainers"`:
-					e.addAmounts(value, pod, pod.Spec.InitContainers, len(pod.Spec.Containers))
+					e.addAmounts(value, pod, 1, keys)
 				}
 			}
 		}
@@ -124,7 +127,7 @@ func (e *entry) read(fields []byte, pod *corev1.Pod, keys *originalKeys) {
 }
 
 // addAnnotation takes note of one annotation; key is that of managedFields.
-func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *originalKeys) {
+func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *keysOf) {
 	name, ok := strings.CutPrefix(key, "f:"+contract.Prefix)
 	if !ok {
 		return
@@ -137,11 +140,13 @@ func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *originalKeys) {
 		e.deeds |= vouching
 	case name == contract.Infeasible:
 		e.deeds |= answering
-	case name != contract.AdoptedAt && strings.HasPrefix(name, contract.AdoptedPrefix):
-		e.deeds |= adopting
 	case strings.HasPrefix(name, contract.OriginalPrefix):
-		if at, ok := keys.of(pod)[name]; ok {
+		if at, ok := keys.annotation(pod, name); ok {
 			mark(&e.records, pod, at.container, 1<<at.which)
+		}
+	case strings.HasPrefix(name, contract.AdoptedPrefix):
+		if at, ok := keys.annotation(pod, name); ok {
+			mark(&e.adopts, pod, at.container, 1<<at.which)
 		}
 	}
 }
@@ -154,45 +159,74 @@ func mark(of *[]uint8, pod *corev1.Pod, container int, bits uint8) {
 	(*of)[container] |= bits
 }
 
-// originalKeys has the annotations with originals that containers of a pod may have. They
-// are worked out once, and only for pods that have any: a pod may have a thousand
-// containers, and ten thousand annotations.
-type originalKeys map[string]amountAt
+// keysOf are what the entries of a pod may be about. They are worked out once, and only for
+// pods that have any: a pod may have a thousand containers, and an entry ten thousand
+// keys that somebody made up.
+type keysOf struct {
+	// annotations are those with originals and with what was adopted.
+	annotations map[string]amountAt
+	// containers are the places of containers by their names, init containers apart.
+	containers [2]map[string]int
+}
 
 type amountAt struct {
 	container int
 	which     contract.Original
 }
 
-func (k *originalKeys) of(pod *corev1.Pod) originalKeys {
-	if *k == nil {
-		*k = originalKeys{}
+// annotation returns what an annotation is about.
+func (k *keysOf) annotation(pod *corev1.Pod, name string) (at amountAt, ok bool) {
+	if k.annotations == nil {
+		k.annotations = map[string]amountAt{}
 		for i, containers := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
 			for j := range containers {
 				for _, which := range contract.Originals {
-					(*k)[which.Key(containers[j].Name)] = amountAt{i*len(pod.Spec.Containers) + j, which}
+					at := amountAt{i*len(pod.Spec.Containers) + j, which}
+					k.annotations[which.Key(containers[j].Name)], k.annotations[which.AdoptedKey(containers[j].Name)] = at, at
 				}
 			}
 		}
 	}
-	return *k
+	at, ok = k.annotations[name]
+	return at, ok
+}
+
+// few are so many containers that they are looked through faster than up.
+const few = 8
+
+// container returns the place of a container of a list; init is 1 for init containers.
+func (k *keysOf) container(containers []corev1.Container, init int, name []byte) (place int, ok bool) {
+	if len(containers) <= few {
+		place = slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == string(name) })
+		return place, place >= 0
+	}
+	if k.containers[init] == nil {
+		k.containers[init] = make(map[string]int, len(containers))
+		for i := range containers {
+			k.containers[init][containers[i].Name] = i
+		}
+	}
+	place, ok = k.containers[init][string(name)]
+	return place, ok
 }
 
 // addAmounts takes note of the amounts of containers that a value of f:containers or
-// f:initContainers has; first is the place of the first of them in the pod.
-func (e *entry) addAmounts(value []byte, pod *corev1.Pod, containers []corev1.Container, first int) {
+// f:initContainers has; init is 1 for the latter.
+func (e *entry) addAmounts(value []byte, pod *corev1.Pod, init int, keys *keysOf) {
+	containers, first := pod.Spec.Containers, 0
+	if init == 1 {
+		containers, first = pod.Spec.InitContainers, len(containers)
+	}
 	for key, fields := range members(value) {
-		name := nameIn(key)
-		for i := range containers {
-			if string(name) != containers[i].Name {
-				continue
-			}
-			resources := valueOf(fields, `"f:resources"`)
-			bits := amountsIn(valueOf(resources, `"f:requests"`), contract.CPURequest, contract.MemoryRequest) |
-				amountsIn(valueOf(resources, `"f:limits"`), contract.CPULimit, contract.MemoryLimit)
-			if bits != 0 {
-				mark(&e.sets, pod, first+i, bits)
-			}
+		place, ok := keys.container(containers, init, nameIn(key))
+		if !ok {
+			continue
+		}
+		resources := valueOf(fields, `"f:resources"`)
+		bits := amountsIn(valueOf(resources, `"f:requests"`), contract.CPURequest, contract.MemoryRequest) |
+			amountsIn(valueOf(resources, `"f:limits"`), contract.CPULimit, contract.MemoryLimit)
+		if bits != 0 {
+			mark(&e.sets, pod, first+place, bits)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package pod
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +16,7 @@ import (
 
 func TestFields(t *testing.T) {
 	t.Run("a field counts only where it really is", aFieldCountsOnlyWhereItReallyIs)
+	t.Run("each of many containers has its own fields", eachOfManyContainersHasItsOwnFields)
 }
 
 func aFieldCountsOnlyWhereItReallyIs(t *testing.T) {
@@ -46,9 +49,11 @@ func aFieldCountsOnlyWhereItReallyIs(t *testing.T) {
 		{"originals of several containers", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-cpu.last":{},"f:workload-resizer.io/original-memory-limit.last":{},"f:workload-resizer.io/original-cpu-limit.second":{},"f:workload-resizer.io/original-cpu.init":{}}}}`,
 			[]entry{{records: []uint8{0, 1 << contract.CPULimit, 1 << contract.CPURequest, 1<<contract.CPURequest | 1<<contract.MemoryLimit}}}},
 		{"all that it did", `{"f:metadata":{"f:annotations":{` + applied + `,"f:workload-resizer.io/originals-by":{},"f:workload-resizer.io/infeasible":{},"f:workload-resizer.io/adopted-cpu.app":{}}},"f:spec":{"f:restartPolicy":{}}}`,
-			[]entry{{deeds: applying | vouching | answering | adopting | creation}}},
+			[]entry{{deeds: applying | vouching | answering | creation, adopts: []uint8{1 << contract.CPURequest, 0, 0, 0}}}},
 		{"in any order", `{"f:spec":{"f:restartPolicy":{}},"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-cpu.app":{},"f:workload-resizer.io/infeasible":{},"f:workload-resizer.io/originals-by":{},"f:workload-resizer.io/applied-instance-type":{}}}}`,
-			[]entry{{deeds: applying | vouching | answering | adopting | creation}}},
+			[]entry{{deeds: applying | vouching | answering | creation, adopts: []uint8{1 << contract.CPURequest, 0, 0, 0}}}},
+		{"what was adopted of several containers", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-cpu-limit.second":{},"f:workload-resizer.io/adopted-memory.init":{},"f:workload-resizer.io/adopted-cpu.gone":{}}}}`,
+			[]entry{{adopts: []uint8{0, 1 << contract.CPULimit, 1 << contract.MemoryRequest, 0}}}},
 		{"when it adopted is for people", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-at":{}}}}`, none},
 		{"a restart policy", `{"f:spec":{"f:restartPolicy":{}}}`, []entry{{deeds: creation}}},
 	} {
@@ -81,4 +86,31 @@ func FuzzMembersOfWhateverIsStored(f *testing.F) {
 			t.Errorf("%d bytes of %d", total, len(raw))
 		}
 	})
+}
+
+func eachOfManyContainersHasItsOwnFields(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"})
+	p.Spec.Containers = nil
+	var containers, initContainers []string
+	for i := range 2 * few {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: fmt.Sprint("app-", i)})
+		p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: fmt.Sprint("init-", i)})
+		containers = append(containers, fmt.Sprintf(`"k:{\"name\":\"app-%d\"}":{"f:resources":{"f:requests":{"f:cpu":{}}}}`, i), fmt.Sprintf(`"k:{\"name\":\"gone-%d\"}":{"f:resources":{"f:requests":{"f:cpu":{}}}}`, i))
+		initContainers = append(initContainers, fmt.Sprintf(`"k:{\"name\":\"init-%d\"}":{"f:resources":{"f:limits":{"f:memory":{}}}}`, i))
+	}
+	raw := `{"f:spec":{"f:containers":{` + strings.Join(containers, ",") + `},"f:initContainers":{` + strings.Join(initContainers, ",") + `}}}`
+	p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(raw)}}
+	entries := entriesOf(p)
+	if len(entries) != 1 || len(entries[0].sets) != 4*few {
+		t.Fatalf("%+v", entries)
+	}
+	for i, bits := range entries[0].sets {
+		want := uint8(1) << contract.CPURequest
+		if i >= 2*few {
+			want = 1 << contract.MemoryLimit
+		}
+		if bits != want {
+			t.Errorf("the container at %d has %b, want %b", i, bits, want)
+		}
+	}
 }

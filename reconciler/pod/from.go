@@ -69,8 +69,8 @@ func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
 	p.kind = handleOf(strings.ToValidUTF8(owner.Kind, "\uFFFD"))
 	w.add(owner.Name)
 	w.add(string(owner.UID))
-	p.texts.labelKeys, p.texts.labelsAt = w.addAll(meta.Labels, func(string) bool { return true })
-	p.texts.annotationKeys, p.texts.annotationsAt = w.addAll(meta.Annotations, func(key string) bool { return !contract.Ours(key) })
+	p.texts.labelKeys, p.texts.labelsAt = w.addAll(meta.Labels, w.add, func(string) bool { return true })
+	p.texts.annotationKeys, p.texts.annotationsAt = w.addAll(meta.Annotations, w.share, func(key string) bool { return !contract.Ours(key) })
 	p.texts.values = string(w.values)
 	return w.long
 }

@@ -25,8 +25,8 @@ type history struct {
 	ours int64
 	// anybody says that there is a resize by anybody.
 	anybody bool
-	// adopts says that we have recorded what we adopted, answers what the node said.
-	adopts, answers bool
+	// answers says that we have recorded what the node said.
+	answers bool
 	// vouched are the managers that we found to be able to know originals, separated
 	// by commas.
 	vouched string
@@ -66,7 +66,7 @@ func historyOf(pod *corev1.Pod) history {
 		case e.is(creation):
 			h.created = true
 		case e.manager == contract.FieldManager:
-			h.adopts, h.answers = h.adopts || e.is(adopting), h.answers || e.is(answering)
+			h.answers = h.answers || e.is(answering)
 			if e.is(vouching) {
 				h.vouched = pod.Annotations[contract.OriginalsBy]
 			}
@@ -155,4 +155,11 @@ func (h *history) writerOf(i int, which contract.Original) (manager string, coul
 		}
 	}
 	return manager, could
+}
+
+// adopted reports whether we recorded that an amount of the i-th container was adopted.
+func (h *history) adopted(i int, which contract.Original) bool {
+	return slices.ContainsFunc(h.entries, func(e entry) bool {
+		return e.manager == contract.FieldManager && !e.resize && e.setsAdopted(i, which)
+	})
 }

@@ -27,10 +27,13 @@ func weAdoptedWhatAnyOfOurEntriesSays(t *testing.T) {
 		{"the last", []metav1.ManagedFieldsEntry{podtest.AsMade, more, adopted}, true},
 		{"the first", []metav1.ManagedFieldsEntry{podtest.AsMade, adopted, more}, true},
 		{"none", []metav1.ManagedFieldsEntry{podtest.AsMade, more}, false},
+		{"of another amount", []metav1.ManagedFieldsEntry{podtest.AsMade, podtest.Managed(contract.FieldManager, "", 5, contract.AdoptedPrefix+"memory.app")}, false},
+		{"of another's entry", []metav1.ManagedFieldsEntry{podtest.AsMade, podtest.Managed("they", "", 5, contract.AdoptedPrefix+"cpu.app")}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if h := historyOf(podtest.Pod(guaranteed, podtest.ManagedBy(tc.entries...))); h.adopts != tc.want || h.answers {
-				t.Errorf("adopted: %t", h.adopts)
+			h := historyOf(podtest.Pod(guaranteed, podtest.ManagedBy(tc.entries...)))
+			if got := h.adopted(0, contract.CPURequest); got != tc.want || h.answers {
+				t.Errorf("adopted: %t", got)
 			}
 		})
 	}

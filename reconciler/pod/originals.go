@@ -120,7 +120,7 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 	adopted := uint8(0)
 	if text, ok := which.AdoptedIn(o.annotations, c.Name()); ok {
 		amount, _ := r.Parse(text) // What cannot be read is 0, which is never there.
-		if by == another && o.history.adopts && amount == current {
+		if by == another && o.history.adopted(i, which) && amount == current {
 			by, adopted = us, 1<<which
 		} else {
 			c.Outdated |= 1 << which
@@ -182,6 +182,7 @@ func (o *originals) read(c *Container, i int, which contract.Original, r *sizing
 		err = fmt.Errorf("%q is not above 0", text)
 	}
 	writer, could := o.history.writerOf(i, which)
+	c.note(which, writer, text)
 	if err == nil && !could {
 		err = fmt.Errorf("it was written by %q, who neither created nor resized the pod", writer)
 	}
@@ -195,8 +196,16 @@ func (o *originals) read(c *Container, i int, which contract.Original, r *sizing
 // takeOver notes that an original that another wrote rightly is to be ours, before nothing
 // proves any more that it is right.
 func (c *Container) takeOver(which contract.Original, writer, text string) {
-	if writer != "" && writer != contract.FieldManager {
+	if c.note(which, writer, text) {
 		c.TakesOver |= 1 << which
-		c.alter().texts[which] = text
 	}
+}
+
+// note notes what an original says that is another's, which it stays if we write the same.
+func (c *Container) note(which contract.Original, writer, text string) bool {
+	if writer == "" || writer == contract.FieldManager {
+		return false
+	}
+	c.alter().texts[which] = text
+	return true
 }

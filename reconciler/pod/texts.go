@@ -15,7 +15,8 @@ import (
 // these are the same for all pods of a workload, and mostly for others as well, so they
 // are there once.
 type texts struct {
-	// labelKeys and annotationKeys are sorted, each closed by a zero byte, which no key has.
+	// labelKeys and annotationKeys are sorted, each closed by a zero byte, which no key of
+	// the API server's has.
 	labelKeys, annotationKeys unique.Handle[string]
 	// values are each after its length plus one; a zero in place of that stands for the
 	// next of those that are shared.
@@ -49,14 +50,14 @@ func (w *writer) share(value string) {
 }
 
 // addAll adds the values of those keys that are kept, and returns these and where the
-// values begin.
-func (w *writer) addAll(m map[string]string, keep func(key string) bool) (unique.Handle[string], uint32) {
+// values begin. A manifest may have keys with zero bytes, which no pod can have.
+func (w *writer) addAll(m map[string]string, add func(value string), keep func(key string) bool) (unique.Handle[string], uint32) {
 	var keys []byte
 	at := len(w.values)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if keep(key) {
+		if keep(key) && !strings.Contains(key, "\x00") {
 			keys = append(append(keys, key...), 0)
-			w.share(m[key])
+			add(m[key])
 		}
 	}
 	return handleOf(string(keys)), uint32(at)

@@ -57,6 +57,15 @@ func (r *rule) want(original oracle.Amount, p pair, node string) oracle.Amount {
 	return oracle.Memory(original, memoryFactor, r.table.memoryBounds)
 }
 
+// factor is what a resource is multiplied by, and what it is rounded to.
+func (r *rule) factor(p pair, node string) (factor *big.Rat, unit int64) {
+	cpu, memory := r.table.factors(r.nodeTypes[node])
+	if p.resource == corev1.ResourceCPU {
+		return cpu, 1
+	}
+	return memory, oracle.Mebibyte
+}
+
 // holds tells whether a request is within the bounds of the rule.
 func (r *rule) holds(p pair, request int64) bool {
 	bounds := r.table.cpuBounds

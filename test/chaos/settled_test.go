@@ -109,6 +109,8 @@ func (a *account) changesClass(pod *corev1.Pod, now *rule, kind hold.Kind) bool 
 	for p := range pairsOf(pod) {
 		to := a.original(p)
 		switch {
+		case now.external == plan.AdoptExternal && kind == "" && a.meets(p, pod, now):
+			to = oracle.Amount{Request: 1, Limit: 1}
 		case a.set(p, nobodyKnows), restarts(p.container, p.resource), a.left(p, pod) && (now.external != plan.OverrideExternal || !a.known(p, pod)):
 			to = p.now()
 		case kind == "":
@@ -117,6 +119,28 @@ func (a *account) changesClass(pod *corev1.Pod, now *rule, kind hold.Kind) bool 
 		all = all && to.Request > 0 && to.Request == to.Limit
 	}
 	return all != guaranteed(pod)
+}
+
+// meets tells whether what another set of a resource comes to an original that meets that of
+// the part which he did not set: adopted, both become equal.
+func (a *account) meets(p pair, pod *corev1.Pod, now *rule) bool {
+	original, has := a.original(p), p.now()
+	request, limit := a.setBy[p.request()] == third && !adopted(pod, p.request()), a.setBy[p.limit()] == third && !adopted(pod, p.limit())
+	if original.Limit == 0 || request == limit {
+		return false
+	}
+	factor, unit := now.factor(p, pod.Spec.NodeName)
+	scaled := func(v int64) int64 {
+		if p.resource == corev1.ResourceCPU {
+			return oracle.CPU(oracle.Amount{Request: v}, factor, oracle.Range{}).Request
+		}
+		return oracle.Memory(oracle.Amount{Request: v}, factor, oracle.Range{}).Request
+	}
+	most := unit + ceiling(factor)
+	if request {
+		return has.Request+most >= scaled(original.Limit)
+	}
+	return has.Limit <= scaled(original.Request)+most
 }
 
 // mixedUp tells whether a resource cannot be adopted, as part of it is the server's

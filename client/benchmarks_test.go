@@ -82,7 +82,7 @@ func samplesOf(n int) []*workloadresizerv1.BenchmarkSample {
 
 func TestBenchmarks(t *testing.T) {
 	t.Run("samples are sent in parts and in order", samplesAreSentInPartsAndInOrder)
-	t.Run("samples that are refused have the servers reason", samplesThatAreRefusedHaveTheServersReason)
+	t.Run("samples that are refused have the server's reason", samplesThatAreRefusedHaveTheServersReason)
 	t.Run("the parts of samples are below the limit of messages", thePartsOfSamplesAreBelowTheLimitOfMessages)
 }
 

@@ -97,7 +97,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-func TestTls(t *testing.T) {
+func TestClientCertificates(t *testing.T) {
 	t.Run("client certificates are read for each connection", clientCertificatesAreReadForEachConnection)
 }
 

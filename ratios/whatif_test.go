@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
 
-func TestWhatif(t *testing.T) {
+func TestOtherSources(t *testing.T) {
 	t.Run("what the other sources say", whatTheOtherSourcesSay)
 }
 

@@ -21,7 +21,7 @@ import (
 
 func TestBenchNode(t *testing.T) {
 	t.Run("bench node refuses flags before it measures", benchNodeRefusesFlagsBeforeItMeasures)
-	t.Run("the daemon sets arguments are those of the command", theDaemonSetsArgumentsAreThoseOfTheCommand)
+	t.Run("the DaemonSet's arguments are those of the command", theDaemonSetsArgumentsAreThoseOfTheCommand)
 	t.Run("bench node ends at once", benchNodeEndsAtOnce)
 	t.Run("samples are appended as lines", samplesAreAppendedAsLines)
 }

@@ -10,7 +10,7 @@ import (
 // namespace elsewhere.
 var theirs = []string{"workload-resizer.elsewhere.svc", "workload-resizer.elsewhere.svc.cluster.local"}
 
-func TestTls(t *testing.T) {
+func TestTLS(t *testing.T) {
 	t.Run("names of callers are added to those that others rely on", namesOfCallersAreAddedToThoseThatOthersRelyOn)
 	t.Run("the server's own names are left to them", theServersOwnNamesAreLeftToThem)
 }

@@ -68,7 +68,7 @@ func (l *last) await(t *testing.T, what string, is func(*corev1.ConfigMap, error
 func isMissing(_ *corev1.ConfigMap, err error) bool   { return errors.Is(err, ErrMissing) }
 func isForbidden(_ *corev1.ConfigMap, err error) bool { return apierrors.IsForbidden(err) }
 
-func TestConfigmap(t *testing.T) {
+func TestConfigMap(t *testing.T) {
 	t.Run("rights that come and go", rightsThatComeAndGo)
 	t.Run("after a refusal the list is reported unless the watch was faster", afterARefusalTheListIsReportedUnlessTheWatchWasFaster)
 }

@@ -1,11 +1,10 @@
 package config
 
 import (
-	"strings"
-
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // ends are the ends of a bound as they are written; nil where they are not.
@@ -55,11 +54,9 @@ func bound(into **resource.Quantity, leastSign int, of sensible) func(reader.Val
 	}
 }
 
-// parseQuantity is resource.ParseQuantity for what people write. That one takes
-// minutes over 1e99999999.
+// parseQuantity is resource.ParseQuantity for what people write.
 func parseQuantity(text string) (resource.Quantity, error) {
-	exponent := strings.IndexAny(text, "eE")
-	if len(text) > 64 || exponent >= 0 && len(text)-exponent > len("e-99") {
+	if !sizing.Plausible(text) {
 		return resource.Quantity{}, resource.ErrFormatWrong
 	}
 	return resource.ParseQuantity(text)

@@ -21,16 +21,6 @@ const (
 // ErrReadOnly tells that this process must not write.
 var ErrReadOnly error = document.ReadOnlyError{Noun: noun}
 
-type (
-	// MissingError tells that the ConfigMap to write to is not there.
-	MissingError = document.MissingError
-	// ContentError tells that the ConfigMap's content cannot be read.
-	ContentError = document.ContentError
-	// RefusedError tells that the API server refuses to have the ConfigMap read
-	// or written, and would again.
-	RefusedError = document.RefusedError
-)
-
 // FullError tells that no more overrides can be stored.
 type FullError struct{ Overrides, Bytes int }
 

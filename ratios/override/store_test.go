@@ -17,6 +17,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -390,7 +391,7 @@ func missing(t *testing.T, s *stored) {
 	r := s.run(t)
 	r.await(t, map[string]float64{})
 	_, err := r.Update(t.Context(), []Patch{set("n4", 2)}, Request{})
-	if _, ok := errors.AsType[*MissingError](err); !ok || !strings.Contains(err.Error(), "apply deploy/base") {
+	if _, ok := errors.AsType[*document.MissingError](err); !ok || !strings.Contains(err.Error(), "apply deploy/base") {
 		t.Errorf("update: %v", err)
 	}
 	if changes, more, err := r.Changes(Page{Size: 1}); len(changes) > 0 || more || err != nil {
@@ -430,7 +431,7 @@ func broken(t *testing.T, s *stored) {
 		t.Errorf("in force: %v", got)
 	}
 	_, err := r.Update(t.Context(), []Patch{set("c3", 2)}, Request{})
-	if _, ok := errors.AsType[*ContentError](err); !ok {
+	if _, ok := errors.AsType[*document.ContentError](err); !ok {
 		t.Errorf("update: %v", err)
 	}
 	s.write(t, map[string]string{Key: "overrides: {c3: {cpuPerf: 2, memPerf: 1}}"})
@@ -443,7 +444,7 @@ func refused(t *testing.T, s *stored) {
 	asNobody.Impersonate.UserName = "nobody"
 	store := New(kubernetes.NewForConfigOrDie(asNobody), s.namespace.Name, s.name)
 	_, err := store.Update(t.Context(), []Patch{set("n4", 2)}, Request{})
-	if _, ok := errors.AsType[*RefusedError](err); !ok {
+	if _, ok := errors.AsType[*document.RefusedError](err); !ok {
 		t.Errorf("update: %v", err)
 	}
 	if _, _, err := store.Changes(Page{Size: 1}); err == nil || err.Error() != "overrides are not read yet" {

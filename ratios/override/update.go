@@ -41,7 +41,7 @@ type Patch struct {
 // Update changes the overrides of node types, all or none, and returns the change
 // as the history has it, nil if there is nothing to change. It is in force here
 // when Update returns. The error may be an *EtagError, *UnknownError,
-// *FieldError, *FullError, *MissingError, *ContentError, *RefusedError,
+// *FieldError, *FullError, *document.MissingError, *document.ContentError, *document.RefusedError,
 // ErrReadOnly, or that of Check.
 func (s *Store) Update(ctx context.Context, patches []Patch, r Request) (*Change, error) {
 	return s.change(ctx, r, func(c content, from ratios.Provenance) (map[string]ratios.Ratio, error) {

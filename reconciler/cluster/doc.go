@@ -3,5 +3,5 @@
 // what nodes have answered. Of a pod it makes the snapshot that a plan is made from, and it
 // tells who works on pods what has changed.
 //
-// It must not know what is done with plans, nor write anything.
+// It must not know what is done with plans, nor write to the cluster.
 package cluster

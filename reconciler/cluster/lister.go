@@ -91,7 +91,7 @@ func byIndex(index cache.Indexer, name, value string) []any {
 	found, err := index.ByIndex(name, value)
 	if err != nil {
 		// Only an index that was never added gives an error.
-		panic(fmt.Sprintf("reconciler: pods by %s: %v", name, err))
+		panic(fmt.Sprintf("cluster: pods by %s: %v", name, err))
 	}
 	return found
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -59,13 +60,11 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		case hold.Restore:
 			s.Restore = true
 		case hold.Pause:
-			s.Paused = fmt.Sprintf("%s is paused since %s: %s", h.Scope, h.Since.UTC().Format(timeFormat), orNothing(h.Reason))
+			s.Paused = fmt.Sprintf("%s is paused since %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
 		}
 	}
 	return s
 }
-
-const timeFormat = "2006-01-02T15:04:05Z"
 
 func orNothing(reason string) string {
 	if reason == "" {
@@ -78,7 +77,7 @@ func orNothing(reason string) string {
 func all[T any](list func(labels.Selector) ([]T, error)) []T {
 	items, err := list(labels.Everything())
 	if err != nil {
-		panic(fmt.Sprintf("reconciler: list from the cache: %v", err))
+		panic(fmt.Sprintf("cluster: list from the cache: %v", err))
 	}
 	return items
 }

@@ -98,7 +98,7 @@ func (v *vpas) of(namespace string, workloads []safety.Workload) string {
 		found, err := v.informer.GetIndexer().ByIndex(byTarget, namespace+"/"+w.Kind+"/"+w.Name)
 		if err != nil {
 			// Only an index that was never added gives an error.
-			panic(fmt.Sprintf("reconciler: VerticalPodAutoscalers by target: %v", err))
+			panic(fmt.Sprintf("cluster: VerticalPodAutoscalers by target: %v", err))
 		}
 		for _, obj := range found {
 			if o := obj.(*unstructured.Unstructured); safety.VPAActive(targetOf(o).mode) {

@@ -6,7 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// metrics are what the reconciler counts while it works. What is read when it is
+// metrics are what the loop counts while it works. What is read when it is
 // asked for has collectors of its own.
 type metrics struct {
 	outcomes *prometheus.CounterVec

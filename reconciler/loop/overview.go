@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Status is how the reconciler does now.
+// Status is how the loop does now.
 type Status struct {
 	// Queue is how many pods are to be looked at.
 	Queue int

@@ -34,7 +34,7 @@ func (e *entry) refuse(p *plan.Plan, now time.Time) {
 // of it than now; nil if it refused nothing, 0 if that does not change by itself.
 //
 // What fails at a node, as a memory limit below what is used, is tried again with
-// growing pauses. What it can never carry out is tried again after infeasibleFor:
+// growing pauses. What it can never carry out is tried again after plan.InfeasibleFor:
 // it may have changed, unseen.
 func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*plan.Refusal, time.Duration) {
 	l.mu.Lock()

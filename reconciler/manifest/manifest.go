@@ -130,6 +130,9 @@ func (r *reader) add(h *header, made maker) error {
 		object.Warnings = append(object.Warnings, "a pod without a controller is never resized; it is planned as if it had one of kind "+r.ownerKind)
 	}
 	setDefaults(&asMade.Spec)
+	if err := check(&asMade.Spec); err != nil {
+		return fmt.Errorf("%s: %w", h, err)
+	}
 	object.Pod = pod.Imagined(asMade)
 	r.found.Objects = append(r.found.Objects, object)
 	return nil

@@ -92,7 +92,7 @@ func aRequestThatIsNotThereIsTheLimit(t *testing.T) {
 
 func objectsComeInAnyFormAndInTheirOrder(t *testing.T) {
 	object := func(name string) string {
-		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + name + `"}, "spec": {"containers": []}}`
+		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + name + `"}, "spec": {"containers": [{"name": "app"}]}}`
 	}
 	config := `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}`
 	for _, tc := range []struct{ name, text, want, passedOver string }{
@@ -128,6 +128,12 @@ func whatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{"no quantity", of("v1", "Pod", "{containers: [{name: a, resources: {requests: {cpu: many}}}]}"), "quantities must match"},
 		{"a quantity that takes minutes to read", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: "1e99999999"}}}]}`), `cpu: "1e99999999" is not a quantity`},
 		{"the same as a number of JSON", `{"apiVersion": "v1", "kind": "Pod", "spec": {"overhead": {"cpu": 1e99999999}}}`, `cpu: "1e99999999" is not a quantity`},
+		{"no containers", of("v1", "Pod", "{}"), "document 1 (line 1): Pod web: spec.containers must be set"},
+		{"a container without a name", of("v1", "Pod", `{containers: [{name: ""}]}`), `spec.containers[0].name: "": a lowercase RFC 1123 label must`},
+		{"two containers of one name", of("v1", "Pod", `{containers: [{name: a}], initContainers: [{name: a}]}`), `spec.initContainers[0].name: "a" is there twice`},
+		{"less than nothing", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: "-1"}}}]}`), "spec.containers[0].resources.requests.cpu: -1 is below 0"},
+		{"a limit of less than nothing", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {memory: 1}, limits: {cpu: "-1"}}}]}`), "cpu: -1 is below 0"},
+		{"a request above its limit", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: 3}, limits: {cpu: 2}}}]}`), "spec.containers[0].resources.requests.cpu: 3 is above the limit, which is 2"},
 		{"no template", of("v1", "ReplicationController", "{}"), "spec.template must be set"},
 		{"an item of a List", `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "Pod"}]}`, "document 1 (line 1): items[0]: want a Kubernetes object"},
 	} {

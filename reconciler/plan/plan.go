@@ -215,8 +215,7 @@ func (p *Plan) differs() bool {
 // grows tells whether any size is to become larger.
 func (p *Plan) grows() bool {
 	for i := range p.Containers {
-		c, d := &p.Containers[i].Current, &p.Containers[i].Desired
-		if d.CPU.Request > c.CPU.Request || d.CPU.Limit > c.CPU.Limit || d.Memory.Request > c.Memory.Request || d.Memory.Limit > c.Memory.Limit {
+		if c, d := &p.Containers[i].Current, &p.Containers[i].Desired; grows(c.CPU, d.CPU) || grows(c.Memory, d.Memory) {
 			return true
 		}
 	}

@@ -5,7 +5,7 @@ import "github.com/workload-resizer/workload-resizer/reconciler/contract"
 // Refusal is a size that the pod's node turned out not to be able to give it.
 type Refusal struct {
 	Reason Reason
-	// Wanted is the size, as Plan.wanted has it.
+	// Wanted is the size, as Plan.Wanted has it.
 	Wanted string
 	// Waiting says that nothing that takes more is tried yet, and after a ResizeError
 	// nothing at all; retry that the same may be.

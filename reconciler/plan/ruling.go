@@ -28,7 +28,7 @@ func (p *Planner) Rule(of *pod.Pod, node *corev1.Node, nodeType string, table *r
 	return p.RuleBy(table.Profile(of), node, nodeType)
 }
 
-// RuleBy is rule for the pods of a profile.
+// RuleBy is Rule for the pods of a profile.
 func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType string) Ruling {
 	r := Ruling{profile: profile}
 	switch {

@@ -1,5 +1,5 @@
 // Package pod reads pods: of each object of the API server it makes a Pod, once, and
-// nothing else of the reconciler looks at annotations, managedFields or statuses.
+// nothing that plans looks at annotations, managedFields or statuses again.
 //
 // A Pod never changes. It has what plans are made from and nothing more: what each
 // container asks for, runs with and was created with, who set each request and limit

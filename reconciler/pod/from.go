@@ -25,14 +25,14 @@ func From(object *corev1.Pod) *Pod {
 // spec is the original, whatever its annotations say.
 func Imagined(object *corev1.Pod) *Pod {
 	running := *object
-	running.Spec.NodeName = Somewhere
+	running.Spec.NodeName = somewhere
 	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
 	h := asCreated()
 	return from(&running, &h)
 }
 
-// Somewhere stands for the node of a pod that is yet to be made.
-const Somewhere = "imagined"
+// somewhere stands for the node of a pod that is yet to be made.
+const somewhere = "imagined"
 
 // computeClass is the node selector whose value the configuration's
 // computeClasses match.

@@ -22,7 +22,7 @@ var guaranteed = podtest.Amounts{"1", "1", "1Gi", "1Gi"}
 
 func TestFrom(t *testing.T) {
 	t.Run("texts are those of the pod", textsAreThoseOfThePod)
-	t.Run("the reconcilers annotations are not among texts", theReconcilersAnnotationsAreNotAmongTexts)
+	t.Run("the reconciler's annotations are not among texts", theReconcilersAnnotationsAreNotAmongTexts)
 	t.Run("texts that no message can have are made valid", textsThatNoMessageCanHaveAreMadeValid)
 	t.Run("a record that is longer than any honest one proves nothing", aRecordThatIsLongerThanAnyHonestOneProvesNothing)
 	t.Run("a value that is long is there once", aValueThatIsLongIsThereOnce)

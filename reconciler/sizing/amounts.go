@@ -16,8 +16,8 @@ type Container struct{ CPU, Memory Amount }
 // The most that is read of any quantity: a billion cores, and 1Ei. No machine
 // has as much, and what is beyond may not fit in 64 bits.
 const (
-	MostMillicores = mostCores * 1000
-	MostBytes      = 1 << 60
+	mostMillicores = mostCores * 1000
+	mostBytes      = 1 << 60
 
 	mostCores = 1_000_000_000
 )
@@ -33,21 +33,21 @@ func Millicores(q *resource.Quantity) (int64, bool) {
 	case q.Sign() < 0:
 		return 0, false
 	case q.CmpInt64(mostCores) > 0:
-		return MostMillicores, false
+		return mostMillicores, false
 	}
 	return q.MilliValue(), true
 }
 
 // Bytes is Millicores for memory in whole bytes.
 func Bytes(q *resource.Quantity) (int64, bool) {
-	if whole, ok := q.AsInt64(); ok && 0 <= whole && whole <= MostBytes {
+	if whole, ok := q.AsInt64(); ok && 0 <= whole && whole <= mostBytes {
 		return whole, true // The quick way for most.
 	}
 	switch {
 	case q.Sign() < 0:
 		return 0, false
-	case q.CmpInt64(MostBytes) > 0:
-		return MostBytes, false
+	case q.CmpInt64(mostBytes) > 0:
+		return mostBytes, false
 	}
 	return q.Value(), true
 }

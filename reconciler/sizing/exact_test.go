@@ -16,8 +16,8 @@ type kind struct {
 }
 
 var (
-	cpuKind    = kind{"cpu", scaleCPU, unscaleCPU, 1, true, MostMillicores}
-	memoryKind = kind{"memory", scaleMemory, unscaleMemory, mebibyte, false, MostBytes}
+	cpuKind    = kind{"cpu", scaleCPU, unscaleCPU, 1, true, mostMillicores}
+	memoryKind = kind{"memory", scaleMemory, unscaleMemory, mebibyte, false, mostBytes}
 	kinds      = []kind{cpuKind, memoryKind}
 )
 

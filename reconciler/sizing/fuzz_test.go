@@ -63,7 +63,7 @@ func FuzzParseCPU(f *testing.F) {
 }
 
 func FuzzParseMemory(f *testing.F) {
-	fuzzParse(f, ParseMemory, 1, MostBytes)
+	fuzzParse(f, ParseMemory, 1, mostBytes)
 }
 
 // fuzzParse holds parse against ParseQuantity: what that one reads, in parts of

@@ -30,11 +30,11 @@ type Measure struct {
 // The resources that are resized.
 var (
 	CPU = &Measure{
-		"cpu", 0, contract.CPURequest, contract.CPULimit, 1, MostMillicores,
+		"cpu", 0, contract.CPURequest, contract.CPULimit, 1, mostMillicores,
 		func(c *Container) *Amount { return &c.CPU }, CPUText, ParseCPU, scaleCPU, unscaleCPU,
 	}
 	Memory = &Measure{
-		"memory", 1, contract.MemoryRequest, contract.MemoryLimit, mebibyte, MostBytes,
+		"memory", 1, contract.MemoryRequest, contract.MemoryLimit, mebibyte, mostBytes,
 		func(c *Container) *Amount { return &c.Memory }, MemoryText, ParseMemory, scaleMemory, unscaleMemory,
 	}
 	Measures = [...]*Measure{CPU, Memory}

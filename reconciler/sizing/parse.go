@@ -37,7 +37,7 @@ func ParseMemory(text string) (int64, error) {
 		case "Gi":
 			shift = 30
 		}
-		if shift >= 0 && n <= MostBytes>>shift {
+		if shift >= 0 && n <= mostBytes>>shift {
 			return n << shift, nil
 		}
 	}

@@ -20,12 +20,6 @@ func (r Range) clamp(v int64) (int64, bool) {
 	return v, false
 }
 
-// Contains reports whether v is within the range.
-func (r Range) Contains(v int64) bool {
-	_, clamped := r.clamp(v)
-	return !clamped
-}
-
 // scaleCPU scales millicores: the request by f to the nearest millicore, at least
 // one, held in bounds; the limit as limitOf says. clamped reports that a bound
 // decided the request. Neither becomes more than Millicores reads. A container
@@ -35,7 +29,7 @@ func scaleCPU(original Amount, f Factor, bounds Range) (desired Amount, clamped 
 		return original, false
 	}
 	request, clamped := bounds.clamp(max(1, toMillicore(f, original.Request)))
-	return Amount{request, limitOf(original, request, toMillicore(f, original.Limit), 1, MostMillicores)}, clamped
+	return Amount{request, limitOf(original, request, toMillicore(f, original.Limit), 1, mostMillicores)}, clamped
 }
 
 // scaleMemory scales bytes: the request by f rounded up to a whole Mi, except at a
@@ -51,7 +45,7 @@ func scaleMemory(original Amount, f Factor, bounds Range) (desired Amount, clamp
 		request, limit = upToMebibyte(f, request), upToMebibyte(f, limit)
 	}
 	request, clamped = bounds.clamp(request)
-	return Amount{request, limitOf(original, request, limit, mebibyte, MostBytes)}, clamped
+	return Amount{request, limitOf(original, request, limit, mebibyte, mostBytes)}, clamped
 }
 
 // limitOf returns the limit, a multiple of unit and at most most, beside a request that has
@@ -79,12 +73,12 @@ func limitOf(original Amount, request, scaled, unit, most int64) int64 {
 // toMillicore returns millicores × f rounded to the nearest millicore. What is
 // more than Millicores reads would be read as something else than was written.
 func toMillicore(f Factor, millicores int64) int64 {
-	return min(f.nearest(millicores), MostMillicores)
+	return min(f.nearest(millicores), mostMillicores)
 }
 
 // upToMebibyte returns bytes × f rounded up to a whole Mi, and not more than
 // Bytes reads.
 func upToMebibyte(f Factor, bytes int64) int64 {
-	scaled := min(f.up(bytes), MostBytes)
+	scaled := min(f.up(bytes), mostBytes)
 	return (scaled + mebibyte - 1) / mebibyte * mebibyte
 }

@@ -43,4 +43,4 @@ func unscale(current, known Amount, f Factor, round func(Factor, int64) int64, s
 
 // toByte returns bytes × f rounded down, as scaleMemory rounds up, and not more than
 // Bytes reads.
-func toByte(f Factor, bytes int64) int64 { return min(f.down(bytes), MostBytes) }
+func toByte(f Factor, bytes int64) int64 { return min(f.down(bytes), mostBytes) }

@@ -16,8 +16,8 @@ type Certificate interface {
 	Expiry() time.Time
 }
 
-// certificateProblem tells what is wrong with a certificate that is in force.
-func (h *Health) certificateProblem() error {
+// CertificateProblem says what is wrong with a certificate that is in force; nil if nothing.
+func (h *Health) CertificateProblem() error {
 	if h.config.Certificate == nil {
 		return nil
 	}

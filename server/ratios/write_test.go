@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/workload-resizer/workload-resizer/internal/document"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
@@ -428,8 +429,8 @@ func errorsOfTheStoreOfOverrides(t *testing.T) {
 		reason  string
 		message string
 	}{
-		{&override.RefusedError{Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_REFUSED", "rights of deploy/base"},
-		{&override.ContentError{Noun: "overrides", Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_INVALID", "to end all overrides"},
+		{&document.RefusedError{Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_REFUSED", "rights of deploy/base"},
+		{&document.ContentError{Noun: "overrides", Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_INVALID", "to end all overrides"},
 		{&override.FullError{Overrides: 1001}, codes.ResourceExhausted, "TOO_MANY_OVERRIDES", "1001 overrides"},
 		{&override.FieldError{NodeType: "n4", Field: "memPerf", Problem: "must be set"}, codes.InvalidArgument, "INVALID_ARGUMENT", "ratio.memory_perf must be set"},
 		{fmt.Errorf("no connection"), codes.Unavailable, "OVERRIDES_NOT_READY", "no connection"},

@@ -141,8 +141,11 @@ func aManifestIsToldByItsObjects(t *testing.T) {
 
 func aManifestThatCannotBePlannedIsNamed(t *testing.T) {
 	client := workloadresizerv1.NewPlanServiceClient(started(t))
-	many := strings.Repeat("{apiVersion: v1, kind: Pod, spec: {containers: []}}\n---\n", 10001)
-	containers := strings.Repeat("{name: c}, ", 10001)
+	many := strings.Repeat("{apiVersion: v1, kind: Pod, spec: {containers: [{name: c}]}}\n---\n", 10001)
+	var containers strings.Builder
+	for i := range 10001 {
+		fmt.Fprintf(&containers, "{name: c%d}, ", i)
+	}
 	const c = "{name: %s, resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}}"
 	large := strings.Repeat(fmt.Sprintf("{apiVersion: v1, kind: Pod, spec: {containers: ["+c+", "+c+"]}}\n---\n", "a", "b"), 3900)
 	for _, tc := range []struct {
@@ -155,7 +158,7 @@ func aManifestThatCannotBePlannedIsNamed(t *testing.T) {
 		{"nothing that makes pods", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "passed over: Service web"},
 		{"a node type without a ratio", &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, ""), NodeTypes: []string{"n4", "c4"}}, `node_types[1] "c4" has no ratio`},
 		{"too many pods", &workloadresizerv1.PreviewManifestRequest{Manifest: many}, "20002 containers"},
-		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, spec: {containers: [" + containers + "]}}"}, "20002 containers"},
+		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, spec: {containers: [" + containers.String() + "]}}"}, "20002 containers"},
 		{"too large an answer", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "an answer of more than 3 MiB"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

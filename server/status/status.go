@@ -32,6 +32,8 @@ type Config struct {
 	Holds            *hold.Store
 	// Unstorable says what cannot be stored.
 	Unstorable func() error
+	// Certificate says what is wrong with the serving certificate.
+	Certificate func() error
 	// Election is nil if there is only this replica.
 	Election Election
 }
@@ -91,7 +93,7 @@ func (s *Service) problems() []string {
 		ready = notReady.Err
 	}
 	var problems []string
-	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Holds.Err(), s.config.Unstorable(), s.config.Reconciler.UnknownOwners(), s.leaderless()} {
+	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Holds.Err(), s.config.Unstorable(), s.config.Certificate(), s.config.Reconciler.UnknownOwners(), s.leaderless()} {
 		if err == nil {
 			continue
 		}

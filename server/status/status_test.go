@@ -21,9 +21,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
+func none() error { return nil }
+
 // of is the status of a replica that can store everything.
 func of(p *servertest.Parts) *Service {
-	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Unstorable: func() error { return nil }})
+	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Unstorable: none, Certificate: none})
 }
 
 func TestStatus(t *testing.T) {
@@ -36,12 +38,13 @@ func TestStatus(t *testing.T) {
 func theStatusSaysWhatIsMissing(t *testing.T) {
 	begin := time.Now()
 	status := of(servertest.Start(t, servertest.Setup{Ratios: ratios.Update{Err: errors.New("the ConfigMap is gone")}}))
+	status.config.Certificate = func() error { return errors.New("the certificate cannot be renewed") }
 	localcluster.Eventually(t, "the problems", func() error {
 		got, err := status.GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
 		if err != nil {
 			return err
 		}
-		for _, want := range []string{"the ConfigMap is gone", "pods and nodes are not read yet", "read ConfigMap default/holds: "} {
+		for _, want := range []string{"the ConfigMap is gone", "pods and nodes are not read yet", "read ConfigMap default/holds: ", "the certificate cannot be renewed"} {
 			with := func(problem string) bool { return strings.Contains(problem, want) }
 			if i := slices.IndexFunc(got.GetProblems(), with); i < 0 || slices.ContainsFunc(got.GetProblems()[i+1:], with) {
 				return fmt.Errorf("want %q once, got %q", want, got.GetProblems())

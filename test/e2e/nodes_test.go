@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -135,4 +138,22 @@ func (c *cluster) partsRestored(t *testing.T) {
 		t.Errorf("restored as a whole, it has %v and %v", got, ours(now.Annotations))
 	}
 	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, p.Name), "Done: ")
+}
+
+// labelNode gives a node a label that goes with the test.
+func (c *cluster) labelNode(t *testing.T, node, key, value string) {
+	t.Helper()
+	set := func(ctx context.Context, value string) error {
+		patch := fmt.Appendf(nil, `{"metadata": {"labels": {%q: %s}}}`, key, value)
+		_, err := c.client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{})
+		return err
+	}
+	if err := set(t.Context(), fmt.Sprintf("%q", value)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := set(context.WithoutCancel(t.Context()), "null"); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -104,6 +104,7 @@ func missing(packages, folders []string, below map[string][]string) (all []strin
 
 func TestHouse(t *testing.T) {
 	t.Run("the table of packages has all folders and no others", theTableOfPackagesHasAllFoldersAndNoOthers)
+	t.Run("no package has more than 45 files", noPackageHasMoreThan45Files)
 }
 
 func theTableOfPackagesHasAllFoldersAndNoOthers(t *testing.T) {
@@ -123,6 +124,19 @@ func theTableOfPackagesHasAllFoldersAndNoOthers(t *testing.T) {
 	}
 	for _, folder := range missing(packages(t, root), folders, below) {
 		t.Errorf("CONTRIBUTING.md does not tell what %s is for", folder)
+	}
+}
+
+func noPackageHasMoreThan45Files(t *testing.T) {
+	const root = "../.."
+	for _, folder := range packages(t, root) {
+		files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) > 45 {
+			t.Errorf("%s has %d files", folder, len(files))
+		}
 	}
 }
 

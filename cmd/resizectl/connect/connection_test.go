@@ -10,7 +10,7 @@ import (
 )
 
 func TestConnection(t *testing.T) {
-	t.Run("this machines server is asked by default", thisMachinesServerIsAskedByDefault)
+	t.Run("this machine's server is asked by default", thisMachinesServerIsAskedByDefault)
 	t.Run("which service account asks", whichServiceAccountAsks)
 	t.Run("streams have no timeout unless it is given", streamsHaveNoTimeoutUnlessItIsGiven)
 }

@@ -27,10 +27,10 @@ func estimates(samples []sample.Sample, baseline string, s Settings) map[string]
 func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance }
 
 func TestGolden(t *testing.T) {
-	t.Run("ratios of published core mark scores", ratiosOfPublishedCoreMarkScores)
+	t.Run("ratios of published CoreMark scores", ratiosOfPublishedCoreMarkScores)
 	t.Run("benchmarks that disagree hold back", benchmarksThatDisagreeHoldBack)
 	t.Run("benchmarks that agree do not", benchmarksThatAgreeDoNot)
-	t.Run("a family is not ACPU", aFamilyIsNotACPU)
+	t.Run("a family is not a CPU", aFamilyIsNotACPU)
 }
 
 // The scores are 8 times what a cloud published per vCPU:

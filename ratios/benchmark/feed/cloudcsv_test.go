@@ -61,7 +61,7 @@ func TestCloudCSVRows(t *testing.T) {
 func TestCloudcsv(t *testing.T) {
 	t.Run("cloud CSV needs a benchmark and its columns", cloudCSVNeedsABenchmarkAndItsColumns)
 	t.Run("cloud CSV new figures are a new measurement of the same machine", cloudCSVNewFiguresAreANewMeasurementOfTheSameMachine)
-	t.Run("published core mark ratios", publishedCoreMarkRatios)
+	t.Run("published CoreMark ratios", publishedCoreMarkRatios)
 }
 
 func cloudCSVNeedsABenchmarkAndItsColumns(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func TestConfigmap(t *testing.T) {
+func TestConfigMap(t *testing.T) {
 	t.Run("a ConfigMap is read again when it changes", aConfigMapIsReadAgainWhenItChanges)
 }
 

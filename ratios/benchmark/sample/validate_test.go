@@ -70,7 +70,7 @@ func TestValidate(t *testing.T) {
 
 func TestValidateRules(t *testing.T) {
 	t.Run("validate tells all faults", validateTellsAllFaults)
-	t.Run("per VCPUIs that of the threads that ran", perVCPUIsThatOfTheThreadsThatRan)
+	t.Run("per vCPU is that of the threads that ran", perVCPUIsThatOfTheThreadsThatRan)
 }
 
 func validateTellsAllFaults(t *testing.T) {

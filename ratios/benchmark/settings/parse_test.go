@@ -64,11 +64,11 @@ func TestParse(t *testing.T) {
 	t.Run("what is not said is as by default", whatIsNotSaidIsAsByDefault)
 	t.Run("the defaults are what can be said", theDefaultsAreWhatCanBeSaid)
 	t.Run("one set of weights is not that of others", oneSetOfWeightsIsNotThatOfOthers)
-	t.Run("ACPU model has the mode of its type unless it is named", acpuModelHasTheModeOfItsTypeUnlessItIsNamed)
+	t.Run("a CPU model has the mode of its type unless it is named", acpuModelHasTheModeOfItsTypeUnlessItIsNamed)
 	t.Run("parse names every fault with its path", parseNamesEveryFaultWithItsPath)
 	t.Run("a fault is told with its line", aFaultIsToldWithItsLine)
 	t.Run("feeds can share what they say", feedsCanShareWhatTheySay)
-	t.Run("a bad URLIs not told", aBadURLIsNotTold)
+	t.Run("a bad URL is not told", aBadURLIsNotTold)
 	t.Run("samples are kept as long as they count", samplesAreKeptAsLongAsTheyCount)
 }
 

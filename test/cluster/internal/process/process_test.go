@@ -111,9 +111,9 @@ func waitDone(t *testing.T, child *Child) {
 func TestProcess(t *testing.T) {
 	t.Run("started process is running until stopped", startedProcessIsRunningUntilStopped)
 	t.Run("second start fails while the first runs", secondStartFailsWhileTheFirstRuns)
-	t.Run("process that ignores SIGTERMIs killed", processThatIgnoresSIGTERMIsKilled)
+	t.Run("process that ignores SIGTERM is killed", processThatIgnoresSIGTERMIsKilled)
 	t.Run("killed process leaves a dead PID file", killedProcessLeavesADeadPIDFile)
-	t.Run("reused PIDIs not killed", reusedPIDIsNotKilled)
+	t.Run("reused PID is not killed", reusedPIDIsNotKilled)
 	t.Run("stop without PID file does nothing", stopWithoutPIDFileDoesNothing)
 	t.Run("garbled PID file is an error", garbledPIDFileIsAnError)
 	t.Run("process that ends at once is an error", processThatEndsAtOnceIsAnError)

@@ -20,8 +20,6 @@ type Config[T any] struct {
 	Source follow.ConfigMap
 	// Noun names what the document lists in messages, e.g. "holds".
 	Noun string
-	// FieldManager is who the API server is told writes.
-	FieldManager string
 	// ReadOnly makes Update return a ReadOnlyError, unless it only validates.
 	ReadOnly bool
 	// Clock tells when something expires.

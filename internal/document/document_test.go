@@ -42,10 +42,9 @@ func (n *numbers) counter(t *testing.T, name string) *counter {
 	}
 	c := &counter{}
 	c.Document = New(Config[int]{
-		Source:       follow.ConfigMap{Client: n.client, Namespace: n.namespace, Name: name},
-		Noun:         "numbers",
-		FieldManager: "tester",
-		Clock:        clock.RealClock{},
+		Source: follow.ConfigMap{Client: n.client, Namespace: n.namespace, Name: name},
+		Noun:   "numbers",
+		Clock:  clock.RealClock{},
 		Parse: func(data map[string]string) (int, error) {
 			if data["n"] == "" {
 				return 0, nil
@@ -82,7 +81,7 @@ func TestDocument(t *testing.T) {
 				t.Fatalf("%d in force, %v", c.inForce, err)
 			}
 		}
-		if by := stored(t, "written").ManagedFields; by[len(by)-1].Manager != "tester" {
+		if by := stored(t, "written").ManagedFields; by[len(by)-1].Manager != fieldManager {
 			t.Errorf("written by %v", by)
 		}
 	})

@@ -12,6 +12,9 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
+// fieldManager is who the API server is told writes documents, as all that the server does.
+const fieldManager = "workload-resizer"
+
 // writeTimeout bounds one change, with all its tries.
 const writeTimeout = 20 * time.Second
 
@@ -66,7 +69,7 @@ func (d *Document[T]) tryUpdate(ctx context.Context, validateOnly bool, change C
 
 // write writes the ConfigMap and puts its content in force.
 func (d *Document[T]) write(ctx context.Context, cm *corev1.ConfigMap) error {
-	cm, err := d.Source.Client.CoreV1().ConfigMaps(d.Source.Namespace).Update(ctx, cm, metav1.UpdateOptions{FieldManager: d.FieldManager})
+	cm, err := d.Source.Client.CoreV1().ConfigMaps(d.Source.Namespace).Update(ctx, cm, metav1.UpdateOptions{FieldManager: fieldManager})
 	if err != nil {
 		return d.failed("write", err)
 	}

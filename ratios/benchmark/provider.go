@@ -21,9 +21,6 @@ import (
 // Source is the name of this source.
 const Source = "benchmark"
 
-// fieldManager is who the API server is told writes.
-const fieldManager = "workload-resizer"
-
 // Config is what a Provider is made of. All fields must be set, where no default
 // is named.
 type Config struct {
@@ -84,15 +81,14 @@ func New(c Config) *Provider {
 		ReadOnly: c.ReadOnly, Clock: c.Clock, OnReject: c.OnReject,
 	})
 	p.document = document.New(document.Config[Published]{
-		Source:       follow.ConfigMap{Client: c.Client, Namespace: c.Namespace, Name: c.StateName},
-		Noun:         "measured ratios",
-		FieldManager: fieldManager,
-		ReadOnly:     c.ReadOnly,
-		Clock:        c.Clock,
-		Parse:        parsePublished,
-		Accept:       p.accept,
-		Reject:       p.reject,
-		OnReject:     c.OnReject,
+		Source:   follow.ConfigMap{Client: c.Client, Namespace: c.Namespace, Name: c.StateName},
+		Noun:     "measured ratios",
+		ReadOnly: c.ReadOnly,
+		Clock:    c.Clock,
+		Parse:    parsePublished,
+		Accept:   p.accept,
+		Reject:   p.reject,
+		OnReject: c.OnReject,
 	})
 	return p
 }

@@ -17,9 +17,6 @@ import (
 // Source is the name of this source.
 const Source = "override"
 
-// fieldManager is who the API server is told writes.
-const fieldManager = "workload-resizer"
-
 // Store follows the overrides in a ConfigMap, and changes them. All methods may
 // be called at any time from any goroutine.
 type Store struct {
@@ -59,15 +56,14 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 		set(s)
 	}
 	s.document = document.New(document.Config[content]{
-		Source:       follow.ConfigMap{Client: client, Namespace: namespace, Name: name},
-		Noun:         noun,
-		FieldManager: fieldManager,
-		ReadOnly:     s.readOnly,
-		Clock:        s.clock,
-		Parse:        parse,
-		Accept:       s.accept,
-		Reject:       func(_ context.Context, err error) { s.tell(ratios.Update{Err: err}) },
-		OnReject:     s.onReject,
+		Source:   follow.ConfigMap{Client: client, Namespace: namespace, Name: name},
+		Noun:     noun,
+		ReadOnly: s.readOnly,
+		Clock:    s.clock,
+		Parse:    parse,
+		Accept:   s.accept,
+		Reject:   func(_ context.Context, err error) { s.tell(ratios.Update{Err: err}) },
+		OnReject: s.onReject,
 	})
 	return s
 }

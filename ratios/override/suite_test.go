@@ -14,7 +14,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -77,16 +76,6 @@ func TestStore(t *testing.T) {
 		{"a store that must not write does not", readOnly},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.test(t, next()) })
-	}
-}
-
-func TestSuite(t *testing.T) {
-	t.Run("the field manager is that of the contract", theFieldManagerIsThatOfTheContract)
-}
-
-func theFieldManagerIsThatOfTheContract(t *testing.T) {
-	if fieldManager != contract.FieldManager {
-		t.Errorf("field manager %q, want %q", fieldManager, contract.FieldManager)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // Store follows the holds in a ConfigMap, and changes them. All methods may be
@@ -49,15 +48,14 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 		set(s)
 	}
 	s.document = document.New(document.Config[[]Hold]{
-		Source:       follow.ConfigMap{Client: client, Namespace: namespace, Name: name},
-		Noun:         noun,
-		FieldManager: contract.FieldManager,
-		ReadOnly:     s.readOnly,
-		Clock:        s.clock,
-		Parse:        parse,
-		Accept:       s.accept,
-		Reject:       s.reject,
-		OnReject:     s.onReject,
+		Source:   follow.ConfigMap{Client: client, Namespace: namespace, Name: name},
+		Noun:     noun,
+		ReadOnly: s.readOnly,
+		Clock:    s.clock,
+		Parse:    parse,
+		Accept:   s.accept,
+		Reject:   s.reject,
+		OnReject: s.onReject,
 	})
 	return s
 }

@@ -61,6 +61,7 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 
 func TestAdopt(t *testing.T) {
 	t.Run("adopting again when the record is cut", adoptingAgainWhenTheRecordIsCut)
+	t.Run("an adopted limit less than a unit above its request stays", anAdoptedLimitLessThanAUnitAboveItsRequestStays)
 	t.Run("adopting a size beside a hand-written original", adoptingASizeBesideAHandWrittenOriginal)
 	t.Run("what another wrote as adopted is not", whatAnotherWroteAsAdoptedIsNot)
 }
@@ -116,5 +117,17 @@ func whatAnotherWroteAsAdoptedIsNot(t *testing.T) {
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: LeaveExternal}).Plan(snapshotOf(t, p, podtest.Node("big")))
 	if c := &plan.Containers[0]; c.Desired.Memory != c.Current.Memory {
 		t.Errorf("memory that kubectl-edit set becomes %v", c.Desired.Memory)
+	}
+}
+
+func anAdoptedLimitLessThanAUnitAboveItsRequestStays(t *testing.T) {
+	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "1", "100000000", "128Mi"}, asMadeWith), "they", podtest.Amounts{"1", "1", "100000000", "100200000"})
+	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
+	for seconds := 30; seconds < 60; seconds += 10 {
+		plan := planner.Plan(snapshotOf(t, p, podtest.Node("n2d")))
+		if c := &plan.Containers[0]; c.Desired != c.Current {
+			t.Errorf("%v becomes %v", c.Current, c.Desired)
+		}
+		p = carriedOut(t, p, plan, seconds)
 	}
 }

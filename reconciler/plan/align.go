@@ -65,9 +65,9 @@ func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool
 func current(c *ContainerPlan) *sizing.Container { return &c.Current }
 func desired(c *ContainerPlan) *sizing.Container { return &c.Desired }
 
-// demand is what is asked of a node, as one text to be compared: the sizes, and what the
+// asksFor is what is asked of a node, as one text to be compared: the sizes, and what the
 // node has.
-func (p *Plan) demand(s *Snapshot, of func(*ContainerPlan) *sizing.Container) string {
+func (p *Plan) asksFor(s *Snapshot, of func(*ContainerPlan) *sizing.Container) string {
 	text := fmt.Sprint(p.Node, amountsOf(p, of))
 	if node := s.Around.Node; node != nil {
 		text += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String() + " " + MachineOf(node)

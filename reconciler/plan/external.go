@@ -82,7 +82,7 @@ func (c *ContainerPlan) noteAdopted(r *sizing.Measure) {
 	s := &c.standings[r.Index]
 	for _, which := range [...]contract.Original{r.Request, r.Limit} {
 		if amount, _ := amountOf(&c.Original, which); s.Set&(1<<which) != 0 && amount != 0 {
-			c.record(which)
+			c.noteOriginal(which)
 			c.adopts |= 1 << which
 		}
 	}

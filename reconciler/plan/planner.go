@@ -203,11 +203,12 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *sizing.Measure, to sizing.Amount, 
 		to.Limit = current.Limit
 	}
 	switch {
-	case to.Limit == 0:
+	case to.Limit == 0 || to.Limit > to.Request:
+		// What was adopted may be above its request by less than a unit.
 	case original.Limit > original.Request:
-		to.Limit = max(to.Limit, min(to.Request+r.Unit, r.Most))
+		to.Limit = min(to.Request+r.Unit, r.Most)
 	default:
-		to.Limit = max(to.Limit, to.Request)
+		to.Limit = to.Request
 	}
 	return to
 }

@@ -45,7 +45,7 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 		return false
 	}
 	plan.Kind, plan.Decision = PutBack, Resize
-	plan.Wanted = plan.demand(s, current)
+	plan.Wanted = plan.asksFor(s, current)
 	plan.Reasons = []Reason{{now.code, now.message}}
 	return true
 }

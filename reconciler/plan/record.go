@@ -11,8 +11,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// record notes that an original is to be written.
-func (c *ContainerPlan) record(which contract.Original) { c.unrecorded |= 1 << which }
+// noteOriginal notes that an original is to be written.
+func (c *ContainerPlan) noteOriginal(which contract.Original) { c.unrecorded |= 1 << which }
 
 // unrecorded are the annotations that are to be there before sizes change: originals that
 // the pod lacks, or that are wrong, with what was adopted where they come from that,

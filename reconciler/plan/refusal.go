@@ -17,5 +17,5 @@ func (r *Refusal) stands(p *Plan, s *Snapshot) bool {
 	if r.Waiting && (p.grows() || r.Reason.Code == contract.ResizeError) {
 		return true
 	}
-	return !r.Retry && r.Wanted == p.demand(s, desired)
+	return !r.Retry && r.Wanted == p.asksFor(s, desired)
 }

@@ -85,7 +85,7 @@ func (s *Service) view() (*judge.View, error) {
 	}
 	view, err := s.config.Benchmarks.View()
 	if err != nil {
-		return nil, benchmarksNotReady(err)
+		return nil, rpcerror.NotReady(rpcerror.BenchmarksNotReady, err)
 	}
 	return view, nil
 }
@@ -97,13 +97,9 @@ func (s *Service) ready() error {
 			"the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark")
 	}
 	if err := s.config.Benchmarks.Ready(); err != nil {
-		return benchmarksNotReady(err)
+		return rpcerror.NotReady(rpcerror.BenchmarksNotReady, err)
 	}
 	return nil
-}
-
-func benchmarksNotReady(err error) error {
-	return rpcerror.New(rpcerror.BenchmarksNotReady, "not ready: "+err.Error())
 }
 
 // ListFeeds implements the BenchmarkService.

@@ -59,7 +59,7 @@ func (s *Service) accepted(m *workloadresizerv1.Suggestion) (*ratios.Table, erro
 	ratio := ratios.Ratio{CPUPerf: m.GetCpuPerf(), MemoryPerf: m.GetMemoryPerf(), Provenance: ratios.Provenance{Source: "suggestion"}}
 	table, err := s.config.Store.WhatIf("", &ratios.Layer{Ratios: map[string]ratios.Ratio{m.GetNodeType(): ratio}})
 	if err != nil {
-		return nil, rpcerror.New(rpcerror.RatiosNotReady, "not ready: "+err.Error())
+		return nil, rpcerror.NotReady(rpcerror.RatiosNotReady, err)
 	}
 	return table, nil
 }

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Domain is the domain of every ErrorInfo.
-const Domain = "workload-resizer.io"
+// domain is that of every ErrorInfo.
+const domain = "workload-resizer.io"
 
 // retryDelay is when to try again what is not there yet: it comes, or comes back,
 // within a moment.
@@ -35,7 +35,7 @@ func NotFound(reason *Reason, kind, name, message string) error {
 }
 
 func build(reason *Reason, message string, metadata map[string]string, details []protoadapt.MessageV1) error {
-	info := &errdetails.ErrorInfo{Reason: reason.name, Domain: Domain, Metadata: metadata}
+	info := &errdetails.ErrorInfo{Reason: reason.name, Domain: domain, Metadata: metadata}
 	all := append([]protoadapt.MessageV1{info}, details...)
 	switch reason.code {
 	case codes.Unavailable:
@@ -53,3 +53,6 @@ func build(reason *Reason, message string, metadata map[string]string, details [
 	}
 	return detailed.Err()
 }
+
+// NotReady is the error of what is not known yet, for this reason.
+func NotReady(reason *Reason, err error) error { return New(reason, "not ready: "+err.Error()) }

@@ -14,7 +14,7 @@ import (
 func (s *Service) table() (*hold.Table, error) {
 	table, err := s.config.Store.Ready()
 	if err != nil {
-		return nil, rpcerror.New(rpcerror.HoldsNotReady, "not ready: "+err.Error())
+		return nil, rpcerror.NotReady(rpcerror.HoldsNotReady, err)
 	}
 	return table, nil
 }

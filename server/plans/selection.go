@@ -1,13 +1,11 @@
 package plans
 
 import (
-	"k8s.io/apimachinery/pkg/labels"
-
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // countingView is a View that counts the namespaces that it hides.
@@ -36,12 +34,9 @@ func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View)
 	if w := request.GetWorkload(); w != nil {
 		of.Workload = safety.Workload{Kind: w.GetKind(), Name: w.GetName()}
 	}
-	if text := request.GetLabelSelector(); text != "" {
-		selector, err := labels.Parse(text)
-		if err != nil {
-			return of, rpcerror.BadField("label_selector", `cannot be read, want e.g. "app=web,tier!=cache": `+err.Error())
-		}
-		of.Labels = selector
+	var err error
+	if request.GetLabelSelector() != "" {
+		of.Labels, err = translate.Selector(request.GetLabelSelector())
 	}
-	return of, nil
+	return of, err
 }

@@ -32,7 +32,7 @@ func (s *Service) ListRatioChanges(_ context.Context, request *workloadresizerv1
 	}
 	changes, more, err := s.config.Overrides.Changes(page)
 	if err != nil {
-		return nil, rpcerror.New(rpcerror.OverridesNotReady, "not ready: "+err.Error())
+		return nil, rpcerror.NotReady(rpcerror.OverridesNotReady, err)
 	}
 	response := &workloadresizerv1.ListRatioChangesResponse{}
 	for i := range changes {

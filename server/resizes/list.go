@@ -6,7 +6,6 @@ import (
 
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -30,8 +29,8 @@ func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.Li
 	view := s.config.Viewer.View(ctx)
 	q := query.ResizeQuery{Namespace: request.GetNamespace(), Sees: view.Sees}
 	var err error
-	if q.Selector, err = labels.Parse(request.GetLabelSelector()); err != nil {
-		return nil, rpcerror.BadField("label_selector", "cannot be: "+err.Error())
+	if q.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
+		return nil, err
 	}
 	if token := request.GetPageToken(); token != "" {
 		if q.After, err = podOf(token); err != nil {

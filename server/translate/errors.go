@@ -2,7 +2,6 @@ package translate
 
 import (
 	"errors"
-	"fmt"
 
 	"google.golang.org/grpc/status"
 
@@ -40,7 +39,7 @@ func Error(err error) error {
 func ReadyTable(store *ratios.Store) (*ratios.Table, error) {
 	table, err := store.Ready()
 	if err != nil {
-		return nil, rpcerror.New(rpcerror.RatiosNotReady, fmt.Sprintf("not ready: %v", err))
+		return nil, rpcerror.NotReady(rpcerror.RatiosNotReady, err)
 	}
 	return table, nil
 }

@@ -8,12 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-const (
-	// noun names what is kept in messages.
-	noun = "samples"
-	// fieldManager is who the API server is told writes.
-	fieldManager = "workload-resizer"
-)
+// noun names what is kept in messages.
+const noun = "samples"
 
 // shard is one of the ConfigMaps.
 type shard struct {
@@ -39,15 +35,14 @@ func newShard(s *Store, number int) *shard {
 	h := &shard{store: s, number: number, parser: parser{config: &s.config, shard: number}, unsound: true}
 	h.overlay.parser = parser{config: &s.config, shard: number}
 	h.document = document.New(document.Config[content]{
-		Source:       follow.ConfigMap{Client: s.config.Client, Namespace: s.config.Namespace, Name: s.config.name(number)},
-		Noun:         noun,
-		FieldManager: fieldManager,
-		ReadOnly:     s.config.ReadOnly,
-		Clock:        s.config.Clock,
-		Parse:        h.parser.parse,
-		Accept:       h.accept,
-		Reject:       h.reject,
-		OnReject:     s.config.OnReject,
+		Source:   follow.ConfigMap{Client: s.config.Client, Namespace: s.config.Namespace, Name: s.config.name(number)},
+		Noun:     noun,
+		ReadOnly: s.config.ReadOnly,
+		Clock:    s.config.Clock,
+		Parse:    h.parser.parse,
+		Accept:   h.accept,
+		Reject:   h.reject,
+		OnReject: s.config.OnReject,
 	})
 	return h
 }

@@ -1,0 +1,16 @@
+package translate
+
+import (
+	"k8s.io/apimachinery/pkg/labels"
+
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+)
+
+// Selector reads the field label_selector of a request; nothing selects everything.
+func Selector(text string) (labels.Selector, error) {
+	selector, err := labels.Parse(text)
+	if err != nil {
+		return nil, rpcerror.BadField("label_selector", `cannot be read, want e.g. "app=web,tier!=cache": `+err.Error())
+	}
+	return selector, nil
+}

@@ -31,39 +31,23 @@ func demandOf(c *pod.Container, size sizing.Container, name corev1.ResourceName)
 	return d
 }
 
-// total returns what the whole pod has of the resource: its containers and
-// sidecars together, or what its init containers need in their turn if that is
-// more.
+// total returns what the whole pod has of the resource.
 func (s Sizes) total(p *pod.Pod, name corev1.ResourceName) demand {
-	var sum, sidecars, peak demand
-	for i, size := range s {
-		c := &p.Containers[i]
-		d := demandOf(c, size, name)
-		switch {
-		case !c.Init():
-			sum.add(d)
-		case c.Sidecar():
-			sum.add(d)
-			sidecars.add(d)
-			peak.raise(sidecars)
-		default:
-			d.add(sidecars)
-			peak.raise(d)
-		}
-	}
-	sum.raise(peak)
-	return sum
+	return inTurn(p, func(c *pod.Container, i int) demand { return demandOf(c, s[i], name) })
 }
 
-func (d *demand) add(other demand) {
+func (d demand) plus(other demand) demand {
+	// A copy of a very large quantity shares its digits.
+	d.request, d.limit = d.request.DeepCopy(), d.limit.DeepCopy()
 	d.request.Add(other.request)
 	d.limit.Add(other.limit)
 	d.requested = d.requested || other.requested
 	d.limited = d.limited || other.limited
+	return d
 }
 
-// raise makes d at least other.
-func (d *demand) raise(other demand) {
+// atLeast is the most of both.
+func (d demand) atLeast(other demand) demand {
 	if other.request.Cmp(d.request) > 0 {
 		d.request = other.request
 	}
@@ -72,4 +56,5 @@ func (d *demand) raise(other demand) {
 	}
 	d.requested = d.requested || other.requested
 	d.limited = d.limited || other.limited
+	return d
 }

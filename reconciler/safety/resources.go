@@ -70,41 +70,55 @@ func limits(p *pod.Pod, sizes Sizes, refused bool) Resources {
 	return sum
 }
 
-// total adds up what containers and sidecars ask for, or takes what init containers need
-// in their turn if that is more. Of each it is the most of what it asks for and what it
-// has: what is in force, and of requests what its node has set aside. What the node has
-// refused for good it does not count.
+// total adds up what a pod asks for. Of each container it is the most of what it asks for
+// and what it has: what is in force, and of requests what its node has set aside. What the
+// node has refused for good it does not count.
 func total(p *pod.Pod, sizes Sizes, refused bool, of func(sizing.Container) Resources, has func(*pod.Container) (Resources, bool)) Resources {
-	var sum, sidecars, starting Resources
-	for i := range p.Containers {
-		c := &p.Containers[i]
+	sum := inTurn(p, func(c *pod.Container, i int) Resources {
 		size := of(c.Spec)
 		if sizes != nil {
 			size = of(sizes[i])
 		}
 		switch held, told := has(c); {
 		case !told || c.Init() && !c.Sidecar():
+			return size
 		case refused:
-			size = held
+			return held
 		default:
-			size = size.atLeast(held)
+			return size.atLeast(held)
 		}
+	})
+	if whole := p.Whole(); whole != nil {
+		sum = instead(sum, of(whole.Container))
+	}
+	return sum
+}
+
+// sum is what can be added up, and compared part by part.
+type sum[T any] interface {
+	plus(T) T
+	atLeast(T) T
+}
+
+// inTurn adds up what containers and sidecars need together, or takes what init containers
+// need in their turn if that is more.
+func inTurn[T sum[T]](p *pod.Pod, of func(c *pod.Container, i int) T) T {
+	var all, sidecars, starting T
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		size := of(c, i)
 		switch {
 		case !c.Init():
-			sum = sum.plus(size)
+			all = all.plus(size)
 		case c.Sidecar():
-			sum, sidecars = sum.plus(size), sidecars.plus(size)
+			all, sidecars = all.plus(size), sidecars.plus(size)
 			starting = starting.atLeast(sidecars)
 		default:
 			// It runs beside the sidecars before it, and before all else.
 			starting = starting.atLeast(size.plus(sidecars))
 		}
 	}
-	sum = sum.atLeast(starting)
-	if whole := p.Whole(); whole != nil {
-		sum = instead(sum, of(whole.Container))
-	}
-	return sum
+	return all.atLeast(starting)
 }
 
 // instead takes what a pod asks for as a whole for what its containers do.

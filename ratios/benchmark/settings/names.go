@@ -4,8 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/validate/content"
-
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
@@ -13,15 +11,11 @@ import (
 // nodeTypeProblem is what is wrong with the name of a node type, or of one CPU
 // model of it; empty if it is fine.
 func nodeTypeProblem(name string) string {
-	nodeType, model := nodetype.SplitModel(name)
-	problems := append(content.IsLabelValue(nodeType), content.IsLabelValue(model)...)
-	switch {
-	case nodeType == "":
+	if name == "" {
 		return "a node type needs a name"
-	case len(problems) > 0:
+	}
+	if problems := nodetype.NameProblems(name); len(problems) > 0 {
 		return "no node can have it: " + strings.Join(problems, ", ")
-	case nodetype.WithModel(nodeType, model) != name:
-		return "no node can have it: want a node type such as n4, or n4@ and a CPU model, in 63 characters at most"
 	}
 	return ""
 }

@@ -140,7 +140,7 @@ func parseNamesEveryFaultWithItsPath(t *testing.T) {
 		"a mode that is none":      {"mode: on", []string{`mode: want observe or apply, got "on"`}},
 		"a node type without mode": {"nodeTypes: {n4: {}, m7i.large: {mode: }}", []string{`nodeTypes["m7i.large"].mode: want observe or apply, got nothing`, "nodeTypes.n4.mode: must be set"}},
 		"names of no node types": {`nodeTypes: {"": {mode: apply}, "a b": {mode: apply}, "a@": {mode: apply}, "@b": {mode: apply}}`, []string{
-			`nodeTypes[""]: a node type needs a name`, `nodeTypes["@b"]: a node type needs a name`, `nodeTypes["a b"]: no node can have it: `, `nodeTypes["a@"]: no node can have it: want`}},
+			`nodeTypes[""]: a node type needs a name`, `nodeTypes["@b"]: no node can have it: a node type and a CPU model must be on the sides of "@"`, `nodeTypes["a b"]: no node can have it: `, `nodeTypes["a@"]: no node can have it: a node type and a CPU model must be on the sides of "@"`}},
 		"numbers out of range": {"aggregation: {minSamples: 0, maxSpread: 0.9, confidence: 1}\nchanges: {deadBand: -0.1, maxStepPerHour: 0, min: 1.1, max: 0.9}", []string{
 			`aggregation.confidence: want a number from 0.5 to 0.999, got "1"`, `aggregation.maxSpread: want a number from 1 to 100, got "0.9"`, `aggregation.minSamples: want a whole number from 1 to 1000, got "0"`,
 			"changes.deadBand: ", "changes.max: ", "changes.maxStepPerHour: ", "changes.min: "}},

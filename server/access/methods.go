@@ -21,6 +21,8 @@ type Method struct {
 	// Namespaced tells that requests can name a namespace, where the rights
 	// suffice then. Others need the rights in all namespaces.
 	Namespaced bool
+	// Clusterless tells that a server without a cluster has it, too.
+	Clusterless bool
 
 	// only returns those of Rights that a request needs; all of them if it is
 	// nil.
@@ -35,7 +37,7 @@ var (
 
 var (
 	debug      = cluster("get", "debug")
-	reflection = cluster("get", "reflection")
+	reflection = clusterless(cluster("get", "reflection"))
 )
 
 func cluster(verb, resource string) Method {
@@ -46,12 +48,18 @@ func namespaced(verb, resource string) Method {
 	return Method{Rights: []Right{{verb, resource}}, Namespaced: true}
 }
 
+// clusterless is a method that needs no cluster.
+func clusterless(m Method) Method {
+	m.Clusterless = true
+	return m
+}
+
 // methods names every method of the server, by its full name. A method that is
 // not here is denied. A request to validate only needs what the write does.
 var methods = map[string]Method{
-	pb.RatioService_ListRatios_FullMethodName:        cluster("list", "ratios"),
-	pb.RatioService_GetRatio_FullMethodName:          cluster("get", "ratios"),
-	pb.RatioService_WatchRatios_FullMethodName:       cluster("watch", "ratios"),
+	pb.RatioService_ListRatios_FullMethodName:        clusterless(cluster("list", "ratios")),
+	pb.RatioService_GetRatio_FullMethodName:          clusterless(cluster("get", "ratios")),
+	pb.RatioService_WatchRatios_FullMethodName:       clusterless(cluster("watch", "ratios")),
 	pb.RatioService_UpdateRatio_FullMethodName:       cluster("update", "ratios"),
 	pb.RatioService_BatchUpdateRatios_FullMethodName: cluster("update", "ratios"),
 	pb.RatioService_RollbackRatios_FullMethodName:    cluster("update", "ratios"),
@@ -60,7 +68,7 @@ var methods = map[string]Method{
 
 	pb.PlanService_PreviewPod_FullMethodName:      namespaced("get", "plans"),
 	pb.PlanService_PreviewPlans_FullMethodName:    namespaced("list", "plans"),
-	pb.PlanService_PreviewManifest_FullMethodName: cluster("create", "plans"),
+	pb.PlanService_PreviewManifest_FullMethodName: clusterless(cluster("create", "plans")),
 
 	pb.ResizeService_ListResizes_FullMethodName:  namespaced("list", "resizes"),
 	pb.ResizeService_GetResize_FullMethodName:    namespaced("get", "resizes"),
@@ -78,9 +86,9 @@ var methods = map[string]Method{
 	pb.BenchmarkService_GetSuggestion_FullMethodName:   cluster("get", "suggestions"),
 	pb.BenchmarkService_ListSuggestions_FullMethodName: cluster("list", "suggestions"),
 
-	healthv1.Health_Check_FullMethodName: {Exempt: true},
-	healthv1.Health_List_FullMethodName:  {Exempt: true},
-	healthv1.Health_Watch_FullMethodName: {Exempt: true},
+	healthv1.Health_Check_FullMethodName: {Exempt: true, Clusterless: true},
+	healthv1.Health_List_FullMethodName:  {Exempt: true, Clusterless: true},
+	healthv1.Health_Watch_FullMethodName: {Exempt: true, Clusterless: true},
 
 	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      reflection,
 	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: reflection,
@@ -98,6 +106,9 @@ var methods = map[string]Method{
 
 // Exempt tells whether anybody may call the method, without credentials too.
 func Exempt(method string) bool { return methods[method].Exempt }
+
+// Clusterless reports whether a server without a cluster has the method, too.
+func Clusterless(method string) bool { return methods[method].Clusterless }
 
 // IsWatch tells whether the method goes on until the caller ends it.
 func IsWatch(method string) bool {

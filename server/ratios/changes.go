@@ -2,13 +2,12 @@ package ratios
 
 import (
 	"context"
-	"errors"
 	"strconv"
-	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/paging"
 )
 
 // defaultChanges is how many changes a page has at most where the request does not
@@ -27,7 +26,7 @@ func (s *Service) ListRatioChanges(_ context.Context, request *workloadresizerv1
 	if token := request.GetPageToken(); token != "" {
 		var err error
 		if page.Before, err = changesBefore(token); err != nil {
-			return nil, rpcerror.BadField("page_token", err.Error())
+			return nil, rpcerror.BadField("page_token", "cannot be: "+err.Error())
 		}
 	}
 	changes, more, err := s.config.Overrides.Changes(page)
@@ -39,19 +38,20 @@ func (s *Service) ListRatioChanges(_ context.Context, request *workloadresizerv1
 		response.Changes = append(response.Changes, ratioChange(&changes[i]))
 	}
 	if more {
-		response.NextPageToken = changesToken(changes[len(changes)-1].Number)
+		response.NextPageToken = paging.Token(strconv.FormatInt(changes[len(changes)-1].Number, 10))
 	}
 	return response, nil
 }
 
-// changesToken is the token of the page after a change.
-func changesToken(last int64) string { return "before-" + strconv.FormatInt(last, 10) }
-
+// changesBefore returns the change that the page before a token ended with.
 func changesBefore(token string) (int64, error) {
-	number, isToken := strings.CutPrefix(token, "before-")
+	number, err := paging.Last(token)
+	if err != nil {
+		return 0, err
+	}
 	last, err := strconv.ParseInt(number, 10, 64)
-	if !isToken || err != nil || last < 1 {
-		return 0, errors.New("must be the next_page_token of the page before")
+	if err != nil || last < 1 {
+		return 0, paging.ErrToken
 	}
 	return last, nil
 }

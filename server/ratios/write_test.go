@@ -296,7 +296,7 @@ func TestRatioWrites(t *testing.T) {
 			}
 		}
 		_, err := s.ListRatioChanges(s.ctx, &workloadresizerv1.ListRatioChangesRequest{PageToken: "2"})
-		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token must be the next_page_token")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token cannot be: it is none that this server has given")
 
 		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 4})
 		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", "the newest change is 5")

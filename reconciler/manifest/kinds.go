@@ -1,6 +1,9 @@
 package manifest
 
 import (
+	"slices"
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +27,17 @@ var makers = map[string]func() maker{
 	"apps/v1 DaemonSet":        func() maker { return &daemonSet{} },
 	"batch/v1 Job":             func() maker { return &job{} },
 	"batch/v1 CronJob":         func() maker { return &cronJob{} },
+}
+
+// Kinds are those whose pods are known, by name.
+func Kinds() []string {
+	var kinds []string
+	for name := range makers {
+		_, kind, _ := strings.Cut(name, " ")
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	return kinds
 }
 
 type (

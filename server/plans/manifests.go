@@ -83,7 +83,7 @@ func (s *Service) PreviewManifest(ctx context.Context, request *workloadresizerv
 
 // nothingIn says what a manifest has none of, and what it has instead.
 func nothingIn(found *manifest.Manifest) string {
-	text := "has no object that makes pods: no Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job or CronJob"
+	text := "has no object that makes pods, of these kinds: " + strings.Join(manifest.Kinds(), ", ")
 	if n := len(found.PassedOver); n > 0 {
 		text += fmt.Sprintf("; passed over: %s", strings.Join(found.PassedOver[:min(n, 5)], ", "))
 		if n > 5 {

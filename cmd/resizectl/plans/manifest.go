@@ -119,7 +119,7 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 		}
 	}
 	if others := response.GetPassedOver(); len(others) > 0 {
-		fmt.Fprintf(&notes, "makes no pods: %s\n", print.OneLine(strings.Join(others, ", ")))
+		fmt.Fprintf(&notes, "not planned, as the pods of these kinds are not known, or there are none: %s\n", print.OneLine(strings.Join(others, ", ")))
 	}
 	_, err := fmt.Fprint(o.ErrOut, notes.String())
 	return err

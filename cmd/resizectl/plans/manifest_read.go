@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
@@ -25,6 +26,9 @@ func (m *manifestSource) read(ctx context.Context, in io.Reader) (string, error)
 			if err != nil {
 				return "", fmt.Errorf("read the manifest from standard input: %w", err)
 			}
+			if err := checkText("standard input", text); err != nil {
+				return "", err
+			}
 			documents = append(documents, string(text))
 			continue
 		}
@@ -37,10 +41,23 @@ func (m *manifestSource) read(ctx context.Context, in io.Reader) (string, error)
 			if err != nil {
 				return "", fmt.Errorf("read the manifest: %w", err)
 			}
+			if err := checkText(file, text); err != nil {
+				return "", err
+			}
 			documents = append(documents, string(text))
 		}
 	}
+	if strings.TrimSpace(strings.Join(documents, "")) == "" {
+		return "", fmt.Errorf("read the manifest: there is nothing in %s", strings.Join(m.files, ", "))
+	}
 	return strings.Join(documents, "\n---\n"), nil
+}
+
+func checkText(name string, text []byte) error {
+	if !utf8.Valid(text) {
+		return fmt.Errorf("read the manifest: %s is not a text in UTF-8", name)
+	}
+	return nil
 }
 
 // manifestsAt are the manifests in a directory, by name, without those in

@@ -23,7 +23,7 @@ func TestManifestsAreJoined(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "more.yaml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	one := cmdtest.File(t, "one", []byte("kind: One"))
+	one, blank, latin := cmdtest.File(t, "one", []byte("kind: One")), cmdtest.File(t, "blank", []byte(" \n")), cmdtest.File(t, "latin", []byte("name: caf\xe9"))
 	for _, tc := range []struct {
 		name, want, stderr string
 		files              []string
@@ -33,6 +33,8 @@ func TestManifestsAreJoined(t *testing.T) {
 		{"a directory, standard input and a file", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}\n---\nkind: In\n---\nkind: One", "", []string{dir, "-", one}},
 		{"a directory without manifests", "", "error: read the manifests: there is none in " + empty + ", such as *.yaml, *.yml or *.json\n", []string{one, empty}},
 		{"one file that is not there", "", "error: read the manifest: stat nowhere: no such file or directory\n", []string{one, "nowhere"}},
+		{"files without anything", "", "error: read the manifest: there is nothing in " + blank + ", " + blank + "\n", []string{blank, blank}},
+		{"a file in another encoding", "", "error: read the manifest: " + latin + " is not a text in UTF-8\n", []string{one, latin}},
 		{"standard input twice", "", "error: standard input (-f -) can be read only once\nsee \"resizectl plan --help\"\n", []string{"-", one, "-"}},
 		{"a file without a name", "", "error: the name of the manifest is empty\nsee \"resizectl plan --help\"\n", []string{""}},
 	} {

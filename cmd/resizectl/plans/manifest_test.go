@@ -20,7 +20,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-const manifestNotes = "warning: pod/bare: a pod without a controller is never resized\nmakes no pods: Service web, ConfigMap web\n"
+const manifestNotes = "warning: pod/bare: a pod without a controller is never resized\nnot planned, as the pods of these kinds are not known, or there are none: Service web, ConfigMap web\n"
 
 func TestManifest(t *testing.T) {
 	t.Run("plan of a manifest", planOfAManifest)

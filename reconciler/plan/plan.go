@@ -40,8 +40,8 @@ func (d Decision) String() string {
 }
 
 // Plan is what is to be done with one pod, and why. It belongs to the state of
-// the pod that it was made from. Nobody changes it but who asked for it, and only before
-// others see it: what the API server says of a preview makes it a plan that skips.
+// the pod that it was made from. Only its maker may change it, and only before sharing it:
+// a preview that the API server refuses becomes a plan that skips.
 type Plan struct {
 	Pod             types.NamespacedName
 	UID             types.UID

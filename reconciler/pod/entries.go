@@ -2,7 +2,6 @@ package pod
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -141,11 +140,11 @@ func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *keysOf) {
 	case name == contract.Infeasible:
 		e.deeds |= answering
 	case strings.HasPrefix(name, contract.OriginalPrefix):
-		if at, ok := keys.annotation(pod, name); ok {
+		if at, ok := find(&keys.originals, contract.Original.Key, pod, name); ok {
 			mark(&e.records, pod, at.container, 1<<at.which)
 		}
 	case strings.HasPrefix(name, contract.AdoptedPrefix):
-		if at, ok := keys.annotation(pod, name); ok {
+		if at, ok := find(&keys.adopted, contract.Original.AdoptedKey, pod, name); ok {
 			mark(&e.adopts, pod, at.container, 1<<at.which)
 		}
 	}
@@ -163,8 +162,8 @@ func mark(of *[]uint8, pod *corev1.Pod, container int, bits uint8) {
 // pods that have any: a pod may have a thousand containers, and an entry ten thousand
 // keys that somebody made up.
 type keysOf struct {
-	// annotations are those with originals and with what was adopted.
-	annotations map[string]amountAt
+	// originals and adopted are annotations: most pods have none of the latter.
+	originals, adopted map[string]amountAt
 	// containers are the places of containers by their names, init containers apart.
 	containers [2]map[string]int
 }
@@ -174,31 +173,34 @@ type amountAt struct {
 	which     contract.Original
 }
 
-// annotation returns what an annotation is about.
-func (k *keysOf) annotation(pod *corev1.Pod, name string) (at amountAt, ok bool) {
-	if k.annotations == nil {
-		k.annotations = map[string]amountAt{}
+// find returns what an annotation is about, by the keys of a kind, which it works out first.
+func find(keys *map[string]amountAt, keyOf func(contract.Original, string) string, pod *corev1.Pod, name string) (at amountAt, ok bool) {
+	if *keys == nil {
+		*keys = map[string]amountAt{}
 		for i, containers := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
 			for j := range containers {
 				for _, which := range contract.Originals {
-					at := amountAt{i*len(pod.Spec.Containers) + j, which}
-					k.annotations[which.Key(containers[j].Name)], k.annotations[which.AdoptedKey(containers[j].Name)] = at, at
+					(*keys)[keyOf(which, containers[j].Name)] = amountAt{i*len(pod.Spec.Containers) + j, which}
 				}
 			}
 		}
 	}
-	at, ok = k.annotations[name]
+	at, ok = (*keys)[name]
 	return at, ok
 }
 
-// few are so many containers that they are looked through faster than up.
+// few is up to how many containers a search is faster than a map.
 const few = 8
 
 // container returns the place of a container of a list; init is 1 for init containers.
 func (k *keysOf) container(containers []corev1.Container, init int, name []byte) (place int, ok bool) {
 	if len(containers) <= few {
-		place = slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == string(name) })
-		return place, place >= 0
+		for i := range containers { // By index: a container is a thousand bytes.
+			if containers[i].Name == string(name) {
+				return i, true
+			}
+		}
+		return 0, false
 	}
 	if k.containers[init] == nil {
 		k.containers[init] = make(map[string]int, len(containers))

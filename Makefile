@@ -262,6 +262,21 @@ verify-breaking:
 verify-docs:
 	@go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings ./deploy/charts -run Reference >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
+# Text that users and developers read, by the rules in .vale/styles: Markdown, proto files,
+# and the comments and string literals of Go files.
+.PHONY: verify-prose
+verify-prose:
+	@if [ "$$(go env CGO_ENABLED)" != 1 ]; then echo 'the text is not checked: Vale needs a C compiler'; exit 0; fi; \
+	CGO_CFLAGS=-w go build -modfile=test/tools/go.mod -o bin/vale github.com/vale-cli/vale/v3/cmd/vale; \
+	go build -o bin/prose ./test/prose; \
+	literals=$$(mktemp -d); trap 'rm -rf "$$literals"' EXIT; \
+	bin/prose "$$literals" $$(git ls-files '*.go' ':!*.pb.go' ':!*_test.go'); \
+	cp -r .vale .vale.ini "$$literals"; \
+	failed=; \
+	bin/vale --output=line $$(git ls-files '*.md' '*.proto' '*.go' ':!*.pb.go') || failed=1; \
+	(cd "$$literals" && $(abspath bin/vale) --output=line .) || failed=1; \
+	[ -z "$$failed" ] || { echo 'see "Language" in CONTRIBUTING.md'; exit 1; }
+
 .PHONY: verify-modules
 verify-modules:
 	go mod tidy -diff

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: prose DIRECTORY FILE...\n\nWrites the string literals of each FILE to DIRECTORY/FILE.txt, on the lines they have in FILE.")
+		os.Exit(2)
+	}
+	for _, name := range os.Args[2:] {
+		if err := extract(name, filepath.Join(os.Args[1], name+".txt")); err != nil {
+			fmt.Fprintln(os.Stderr, "prose:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// extract writes the text in the Go file from to the file to, or writes no file if there is
+// none.
+func extract(from, to string) error {
+	source, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	text, err := text(from, source)
+	if err != nil || text == nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o666)
+}
+
+// text returns the string literals in source that contain a space, each starting on the line
+// that it has in source, so that Vale reports that line. It returns nil if there are none.
+// An error names the file and the line that cannot be parsed.
+func text(name string, source []byte) ([]byte, error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, name, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	line := 1
+	ast.Inspect(file, func(n ast.Node) bool {
+		literal, ok := n.(*ast.BasicLit)
+		if !ok || literal.Kind != token.STRING {
+			return true
+		}
+		value, err := strconv.Unquote(literal.Value)
+		if err != nil || !strings.Contains(value, " ") {
+			return true
+		}
+		if literal.Value[0] == '"' {
+			value = strings.ReplaceAll(value, "\n", " ")
+		}
+		start := files.Position(literal.Pos()).Line
+		if start <= line && out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		for ; line < start; line++ {
+			out.WriteByte('\n')
+		}
+		out.WriteString(value)
+		// Vale reads adjacent lines as one paragraph: keep their sentences apart.
+		if !strings.ContainsRune(".:;,!? \n", rune(value[len(value)-1])) {
+			out.WriteByte('.')
+		}
+		line += strings.Count(value, "\n")
+		return true
+	})
+	if out.Len() == 0 {
+		return nil, nil
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}

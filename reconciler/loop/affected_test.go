@@ -15,12 +15,12 @@ import (
 )
 
 func TestAffected(t *testing.T) {
-	t.Run("a change of rules queues the pods that it concerns", aChangeOfRulesQueuesThePodsThatItConcerns)
-	t.Run("rules of long ago are not kept", rulesOfLongAgoAreNotKept)
+	t.Run("queues only the pods that a change of rules affects", queuesOnlyThePodsThatAChangeOfRulesAffects)
+	t.Run("does not keep outdated rules", doesNotKeepOutdatedRules)
+	t.Run("queues pods planned with rules in between", queuesPodsPlannedWithRulesInBetween)
 }
 
-// Pods are queued for which a change says something else, and no others.
-func aChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
+func queuesOnlyThePodsThatAChangeOfRulesAffects(t *testing.T) {
 	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"env": "test"} }
 	one := podtest.Amounts{"1", "", "1Gi", ""}
 	layer := func(n4 float64, rules ...ratios.Rule) *ratios.Table {
@@ -72,15 +72,15 @@ func aChangeOfRulesQueuesThePodsThatItConcerns(t *testing.T) {
 			}
 			slices.Sort(queued)
 			if !slices.Equal(queued, tc.want) {
-				t.Errorf("queued are %v, want %v", queued, tc.want)
+				t.Errorf("queued %v, want %v", queued, tc.want)
 			}
 		})
 	}
 }
 
-// A ratio changes again and again, and between the changes a pod of another node type is
+// A ratio changes several times, and after each change a pod on another node type is
 // planned: no pod keeps the ratios that it was planned with.
-func rulesOfLongAgoAreNotKept(t *testing.T) {
+func doesNotKeepOutdatedRules(t *testing.T) {
 	const changes = 10
 	rules := func(i int) cluster.Rules {
 		layer := clustertest.Published()
@@ -111,7 +111,35 @@ func rulesOfLongAgoAreNotKept(t *testing.T) {
 	}
 	for name, e := range l.ledger.pods {
 		if e.in != before {
-			t.Errorf("%s keeps rules that are over", name)
+			t.Errorf("%s keeps outdated rules", name)
 		}
+	}
+}
+
+// Two changes follow each other so fast that only workers see the first.
+func queuesPodsPlannedWithRulesInBetween(t *testing.T) {
+	rules := func(n4 float64) cluster.Rules {
+		layer := clustertest.Published()
+		layer.Ratios["n4"] = ratios.Ratio{CPUPerf: n4, MemoryPerf: 1}
+		table, err := ratios.Merge([]*ratios.Layer{layer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cluster.Rules{Table: table, Holds: hold.NewTable(nil)}
+	}
+	one := podtest.Amounts{"1", "", "1Gi", ""}
+	l := filled(t, []*corev1.Pod{
+		podtest.Pod(one, clustertest.Named("shop", "before", "n2d")), podtest.Pod(one, clustertest.Named("shop", "between", "n2d")), podtest.Pod(one, clustertest.Named("shop", "now", "n2d")),
+	}, []*corev1.Node{clustertest.Node("n2d", "n2d", "8")})
+	in := map[string]cluster.Rules{"before": rules(1.25), "between": rules(1.5), "now": rules(2)}
+	for name, in := range in {
+		l.ledger.planned(l.Planner.Plan(l.Cluster.Snapshot(l.Cluster.Pods("shop").Get(name), in)), in, difference{}, podtest.Start)
+	}
+	l.enqueueAffected(in["before"], in["now"])
+	if n := l.queue.Len(); n != 1 {
+		t.Fatalf("%d pods queued, want 1", n)
+	}
+	if name, _ := l.queue.Get(); name.Name != "between" {
+		t.Errorf("queued %s, want between", name)
 	}
 }

@@ -10,8 +10,8 @@ import (
 // Changed implements cluster.Changes.
 func (l *Loop) Changed(pod types.NamespacedName) { l.queue.Add(pod) }
 
-// Eased implements cluster.Changes: it queues the pods of a namespace or node that were last
-// left alone for one of these reasons. Those that are being planned now see the count go up.
+// Eased implements cluster.Changes: it queues the pods of a namespace or node whose last
+// plan had one of these reasons. For pods that are being planned, it counts the change.
 func (l *Loop) Eased(place string, reasons ...contract.Reason) {
 	l.changes.Add(1)
 	for _, pod := range l.ledger.held(place, reasons...) {
@@ -19,9 +19,9 @@ func (l *Loop) Eased(place string, reasons ...contract.Reason) {
 	}
 }
 
-// enqueueAffected queues the pods of which the rules say something else than
-// what they were last planned with, and those that never were. Of pods that are not looked
-// at, as nothing has changed for their nodes, both say the same.
+// enqueueAffected queues the pods to which the rules apply differently than the rules of
+// their last plan, and pods without a plan. It skips pods that MayAffect rules out: for
+// them both rules are equivalent.
 func (l *Loop) enqueueAffected(before, now cluster.Rules) {
 	affected := map[types.NamespacedName]bool{}
 	for _, k := range l.Cluster.MayAffect(before, now) {
@@ -34,5 +34,7 @@ func (l *Loop) enqueueAffected(before, now cluster.Rules) {
 		}
 		l.ledger.unaffected(name, with, now)
 	}
-	l.ledger.allUnaffected(before, now, affected)
+	for _, name := range l.ledger.allUnaffected(before, now, affected) {
+		l.queue.Add(name)
+	}
 }

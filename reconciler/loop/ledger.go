@@ -12,66 +12,64 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// ledger remembers of every pod what was decided and done last, so that nothing
-// is said or tried twice while nothing changes. Losing it, as a restart does,
-// loses no state of the cluster.
+// ledger remembers the last decision and write for every pod, so that nothing is reported
+// or tried twice while nothing changes. Losing it, as in a restart, loses no state of the
+// cluster.
 type ledger struct {
 	mu   sync.Mutex
 	pods map[types.NamespacedName]*entry
-	// waiting are the pods that are left alone until something around them
-	// changes.
+	// waiting holds the pods that are not resized until something around them changes.
 	waiting map[waitingFor]map[types.NamespacedName]struct{}
-	// counts are the pods by what was decided last.
+	// counts is the number of pods by their last decision.
 	counts map[verdict]int
-	// total is what all pods request less or more than their authors asked for.
+	// total is the difference between the requests of all pods and their originals.
 	total   difference
 	metrics *metrics
 }
 
-// verdict is what was decided of a pod, and the first reason.
+// verdict is the decision on a pod, and its first reason.
 type verdict struct {
 	decision plan.Decision
 	reason   contract.Reason
 }
 
-// entry is what is remembered of one pod.
+// entry is the memory of one pod.
 type entry struct {
 	uid      types.UID
 	decision plan.Decision
 	reason   contract.Reason
-	// node is where the pod runs, in what it was planned with.
+	// node is the node of the pod, and in has the rules, in its last plan.
 	node string
 	in   cluster.Rules
-	// differs is what the pod has in the total.
+	// differs is the pod's share of the total.
 	differs difference
-	// needed is since when a pod that was never sized needs other sizes; zero if
-	// it does not.
+	// needed is since when a pod that was never sized needs another size; zero if
+	// it does not need one.
 	needed time.Time
-	// told is what was said of the pod last, of a skip, a failure or the
-	// node's progress.
+	// told is the last report on the pod: a skip, a failure or the node's progress.
 	told plan.Reason
-	// wrote is the resource version of our last write, and wroteAt its time.
-	// Until the cache shows it, the cache shows less than we know.
+	// wrote is the resource version of our last write, and wroteAt its time. Until
+	// the cache has that version, the cache is outdated.
 	wrote   string
 	wroteAt time.Time
-	// resizedAt is when the resize was written that the node is not known to
-	// be done with; zero if there is none.
+	// resizedAt is the time of the last resize if the node has not been seen to
+	// complete it; zero otherwise.
 	resizedAt time.Time
-	// accepted tells that it gave the pod the sizes of its plan.
+	// accepted reports whether that resize gave the pod the sizes of its plan.
 	accepted bool
-	// done is the signature of the plan that was carried out last; 0 if none was.
+	// done is the signature of the last executed plan; 0 if there is none.
 	done uint64
-	// trouble is nil for a pod that has had none.
+	// trouble is nil for a pod without any.
 	trouble *trouble
 }
 
 // trouble is what went wrong with a pod.
 type trouble struct {
-	// undone are the pauses after a plan that had to be carried out again, failed those
-	// after one that failed.
+	// undone is the pause after a plan that had to be executed again, failed the
+	// pause after a plan that failed.
 	undone, failed backOff
-	// refused is what the node refused last and refusedAt when, and refusals are the
-	// pauses before it is asked for anything else.
+	// refused is the last refusal of the node and refusedAt its time. refusals is the
+	// pause before the next attempt that needs more than the pod has.
 	refused   *plan.Refusal
 	refusedAt time.Time
 	refusals  backOff
@@ -79,7 +77,7 @@ type trouble struct {
 
 var noTrouble trouble
 
-// had is the trouble that there was, not to be written to.
+// had returns the trouble of a pod for reading.
 func (e *entry) had() *trouble {
 	if e.trouble == nil {
 		return &noTrouble
@@ -87,7 +85,7 @@ func (e *entry) had() *trouble {
 	return e.trouble
 }
 
-// has is the trouble that there is, to be written to.
+// has returns the trouble of a pod for writing.
 func (e *entry) has() *trouble {
 	if e.trouble == nil {
 		e.trouble = &trouble{}
@@ -104,7 +102,7 @@ func newLedger(m *metrics) *ledger {
 	}
 }
 
-// of returns the entry of a pod, a new one if another pod had the name before.
+// of returns the entry of a pod; a new entry if another pod had the name before.
 func (l *ledger) of(pod types.NamespacedName, uid types.UID) *entry {
 	e := l.pods[pod]
 	if e == nil || e.uid != uid {
@@ -115,7 +113,7 @@ func (l *ledger) of(pod types.NamespacedName, uid types.UID) *entry {
 	return e
 }
 
-// forget drops a pod that is gone.
+// forget drops a deleted pod.
 func (l *ledger) forget(pod types.NamespacedName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,10 +128,13 @@ func (l *ledger) drop(pod types.NamespacedName) {
 	}
 }
 
-// beginAnew forgets what was said and done: another process may have said and
-// done more since. What was decided is kept, and what our last writes were, which
-// the cache may be behind; so is what nodes refused, which is not to be tried again
-// for a change of leaders, and since when pods wait for their first sizes.
+// beginAnew forgets reports and results, because another process may have reported and
+// done more since. It keeps:
+//
+//   - decisions,
+//   - our last writes, because the cache may lag behind them,
+//   - what nodes refused, because a change of leaders is no reason to try it again,
+//   - since when pods wait for their first size.
 func (l *ledger) beginAnew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,7 +147,7 @@ func (l *ledger) beginAnew() {
 	}
 }
 
-// count takes a pod into account (1), or no longer (-1).
+// count adds a pod to the counts (1) or removes it (-1).
 func (l *ledger) count(pod types.NamespacedName, e *entry, by int) {
 	if e.decision < 0 {
 		return
@@ -179,15 +180,14 @@ func (l *ledger) count(pod types.NamespacedName, e *entry, by int) {
 	}
 }
 
-// waitingFor is a reason to be left alone, and the namespace or node where
-// things have to change.
+// waitingFor is a reason not to resize pods, and the namespace or node that has to change.
 type waitingFor struct {
 	reason contract.Reason
 	place  string
 }
 
-// planned takes note of a plan, of what it was made with, of what the pod requests
-// less or more than its author asked for, and since when it waited to be planned.
+// planned records a plan, its rules, the difference between the pod's requests and its
+// originals, and since when the pod was queued.
 func (l *ledger) planned(p *plan.Plan, in cluster.Rules, differs difference, queued time.Time) {
 	reason := contract.Reason("")
 	if p.Decision != plan.Resize || p.Kind != plan.Sizes {
@@ -209,15 +209,14 @@ func (l *ledger) planned(p *plan.Plan, in cluster.Rules, differs difference, que
 		return
 	}
 	if e.reason != reason || reason == "" {
-		e.told = plan.Reason{} // What is said from here on is news.
+		e.told = plan.Reason{} // The next report is new.
 	}
 	l.count(p.Pod, e, -1)
 	e.decision, e.reason, e.node = p.Decision, reason, p.Node
 	l.count(p.Pod, e, 1)
 }
 
-// plannedWith returns what the last plan of the pod was made with; false if there
-// was none.
+// plannedWith returns the rules of the pod's last plan; false if there was none.
 func (l *ledger) plannedWith(pod types.NamespacedName) (cluster.Rules, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,8 +227,8 @@ func (l *ledger) plannedWith(pod types.NamespacedName) (cluster.Rules, bool) {
 	return e.in, e.in.Table != nil
 }
 
-// unaffected takes note that other rules say the same of a pod as those that it
-// was planned with, so that these need not be kept.
+// unaffected records that new rules are equivalent, for a pod, to the rules of its last
+// plan, so that the old rules are not kept in memory.
 func (l *ledger) unaffected(pod types.NamespacedName, before, now cluster.Rules) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,20 +237,28 @@ func (l *ledger) unaffected(pod types.NamespacedName, before, now cluster.Rules)
 	}
 }
 
-// allUnaffected is unaffected of all pods but some. Without it, rules of long ago would be
-// kept for each pod that is not planned again.
-func (l *ledger) allUnaffected(before, now cluster.Rules, but map[types.NamespacedName]bool) {
+// allUnaffected calls unaffected for all pods except some. Otherwise, pods that are not
+// planned again would keep outdated rules in memory.
+//
+// It returns the pods that were planned with neither of the rules, but with rules that
+// were in effect only in between: whether they are affected is unknown.
+func (l *ledger) allUnaffected(before, now cluster.Rules, but map[types.NamespacedName]bool) (others []types.NamespacedName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for pod, e := range l.pods {
-		if e.in == before && !but[pod] {
+		switch {
+		case but[pod], e.in == now, e.in.Table == nil:
+		case e.in == before:
 			e.in = now
+		default:
+			others = append(others, pod)
 		}
 	}
+	return others
 }
 
-// held returns the pods that were last left alone for one of these reasons, in
-// the namespace or on the node.
+// held returns the pods in the namespace or on the node that were last not resized for
+// one of these reasons.
 func (l *ledger) held(place string, reasons ...contract.Reason) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -264,8 +271,7 @@ func (l *ledger) held(place string, reasons ...contract.Reason) []types.Namespac
 	return pods
 }
 
-// awaits tells whether a resize was written that the node is not known to be done
-// with.
+// awaits reports whether the pod has a resize that the node has not been seen to complete.
 func (l *ledger) awaits(pod types.NamespacedName) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -273,8 +279,7 @@ func (l *ledger) awaits(pod types.NamespacedName) bool {
 	return e != nil && !e.resizedAt.IsZero()
 }
 
-// news takes note of what is said of a pod, and tells whether it was not what
-// was said last.
+// news records a report on a pod, and reports whether it differs from the last one.
 func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -286,8 +291,8 @@ func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason)
 	return true
 }
 
-// restless tells the reasons whose particulars change with every pod around:
-// these are no news.
+// restless reports whether the message of a reason changes with other pods, so that a
+// different message is not new.
 func restless(code contract.Reason) bool {
 	switch code {
 	case contract.ResizeDeferred, contract.ResizeInProgress, contract.NodeCapacity, contract.QuotaExceeded:
@@ -296,12 +301,12 @@ func restless(code contract.Reason) bool {
 	return false
 }
 
-// trusted is how long a write of ours counts for more than the cache. Should
-// resource versions ever go backwards, as after a restore of the API server's
-// store from a backup, a pod is not ignored for longer.
+// trusted is how long one of our writes takes precedence over the cache. It limits how long
+// a pod is ignored if resource versions go backward, as after a restore of etcd from a
+// backup.
 const trusted = time.Minute
 
-// stale tells whether the cached pod is older than our own last write to it.
+// stale reports whether the cached pod is older than our last write to it.
 func (l *ledger) stale(pod types.NamespacedName, uid types.UID, resourceVersion string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -313,8 +318,8 @@ func (l *ledger) stale(pod types.NamespacedName, uid types.UID, resourceVersion 
 	return err == nil && order < 0
 }
 
-// succeeded takes note that a plan was carried out. Where it is the same plan as
-// the last time, somebody undid it: it must not be fought over at full speed.
+// succeeded records that a plan was executed. If it is the same plan as the last time,
+// another actor has undone it, and the pause before the next attempt grows.
 func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -343,8 +348,8 @@ func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) 
 	}
 }
 
-// actuated takes note that the node is done with the last resize, and returns
-// how long that took; false if none was waited for.
+// actuated records that the node has completed the last resize, and returns how long that
+// took; false if no resize was awaited.
 func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time) (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -355,14 +360,13 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 	took := now.Sub(e.resizedAt)
 	e.resizedAt = time.Time{}
 	if e.accepted && e.trouble != nil {
-		e.trouble.refused = nil // The node may give again what it refused before.
+		e.trouble.refused = nil // The node may accept now what it refused before.
 	}
 	return took, true
 }
 
-// attempted takes note that a plan could not be carried out, and returns how
-// long to let the pod be: asked is how long the API server wants, 0 if it does
-// not say.
+// attempted records that a plan could not be executed, and returns the pause before the
+// next attempt. asked is the Retry-After of the API server; 0 if there is none.
 func (l *ledger) attempted(p *plan.Plan, asked time.Duration, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -373,8 +377,8 @@ func (l *ledger) attempted(p *plan.Plan, asked time.Duration, now time.Time) tim
 	return failed.left(now)
 }
 
-// pause returns how long a pod is still to be let be. Another plan than the one
-// that was tried is a new case.
+// pause returns the rest of a pod's pause. A plan that differs from the one that was tried
+// has no pause.
 func (l *ledger) pause(p *plan.Plan, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

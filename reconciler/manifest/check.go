@@ -2,13 +2,15 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// check returns why the API server would refuse the containers of a pod, as far as plans
-// depend on it; nil if it would not.
+// check returns why the API server would reject the pod, as far as plans depend on that; nil
+// if it would accept it.
 func check(spec *corev1.PodSpec) error {
 	if len(spec.Containers) == 0 {
 		return fmt.Errorf("spec.containers must be set")
@@ -19,32 +21,54 @@ func check(spec *corev1.PodSpec) error {
 			c := &containers[j]
 			path := fmt.Sprintf("spec.%s[%d]", [...]string{"containers", "initContainers"}[i], j)
 			if problems := validation.IsDNS1123Label(c.Name); len(problems) > 0 {
-				return fmt.Errorf("%s.name: %q: %s", path, c.Name, problems[0])
+				return fmt.Errorf("%s.name: %.64q: %s", path, c.Name, problems[0])
 			}
 			if seen[c.Name] {
-				return fmt.Errorf("%s.name: %q is there twice", path, c.Name)
+				return fmt.Errorf("%s.name: duplicate name %q", path, c.Name)
 			}
 			seen[c.Name] = true
-			if err := checkAmounts(path+".resources", &c.Resources); err != nil {
+			if err := checkContainer(path, c); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	if err := checkAmounts("spec.overhead", spec.Overhead, nil); err != nil || spec.Resources == nil {
+		return err
+	}
+	return checkResources("spec.resources", spec.Resources)
 }
 
-func checkAmounts(path string, r *corev1.ResourceRequirements) error {
-	for name, request := range r.Requests {
-		if request.Sign() < 0 {
-			return fmt.Errorf("%s.requests.%s: %s is below 0", path, name, request.String())
-		}
-		if limit, ok := r.Limits[name]; ok && limit.Cmp(request) < 0 {
-			return fmt.Errorf("%s.requests.%s: %s is above the limit, which is %s", path, name, request.String(), limit.String())
+func checkContainer(path string, c *corev1.Container) error {
+	policies := []corev1.ContainerRestartPolicy{corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure}
+	if p := c.RestartPolicy; p != nil && !slices.Contains(policies, *p) {
+		return fmt.Errorf("%s.restartPolicy: %.64q is not one of %s", path, *p, policies)
+	}
+	restarts := []corev1.ResourceResizeRestartPolicy{corev1.NotRequired, corev1.RestartContainer}
+	for i, p := range c.ResizePolicy {
+		if !slices.Contains(restarts, p.RestartPolicy) {
+			return fmt.Errorf("%s.resizePolicy[%d].restartPolicy: %.64q is not one of %s", path, i, p.RestartPolicy, restarts)
 		}
 	}
-	for name, limit := range r.Limits {
-		if limit.Sign() < 0 {
-			return fmt.Errorf("%s.limits.%s: %s is below 0", path, name, limit.String())
+	return checkResources(path+".resources", &c.Resources)
+}
+
+func checkResources(path string, r *corev1.ResourceRequirements) error {
+	if err := checkAmounts(path+".requests", r.Requests, r.Limits); err != nil {
+		return err
+	}
+	return checkAmounts(path+".limits", r.Limits, nil)
+}
+
+// checkAmounts returns an error for the first amount, by name, that is negative or exceeds
+// its limit.
+func checkAmounts(path string, amounts, limits corev1.ResourceList) error {
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		amount := amounts[name]
+		if amount.Sign() < 0 {
+			return fmt.Errorf("%s.%.64s: %s is negative", path, name, amount.String())
+		}
+		if limit, ok := limits[name]; ok && limit.Cmp(amount) < 0 {
+			return fmt.Errorf("%s.%.64s: %s exceeds the limit of %s", path, name, amount.String(), limit.String())
 		}
 	}
 	return nil

@@ -2,8 +2,8 @@ package manifest
 
 import corev1 "k8s.io/api/core/v1"
 
-// setDefaults does what the API server does to the requests of a new pod: where
-// there is a limit and no request, the request is the limit.
+// setDefaults sets the requests of a new pod as the API server does: a missing request
+// defaults to the limit.
 func setDefaults(spec *corev1.PodSpec) {
 	for _, containers := range [...][]corev1.Container{spec.Containers, spec.InitContainers} {
 		for i := range containers {

@@ -1,5 +1,5 @@
-// Package manifest reads Kubernetes objects as people write them, and makes of
-// each that makes pods the pod that the API server would create for it.
+// Package manifest reads Kubernetes manifests. For each object that creates pods, it
+// returns the pod that the API server would create.
 //
-// It must not know ratios, nodes or a cluster, nor decide what a pod should have.
+// It must not know ratios, nodes or a cluster, nor decide the size of a pod.
 package manifest

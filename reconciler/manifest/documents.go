@@ -13,18 +13,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// document is one of several in a text.
+// document is one document of a text.
 type document struct {
 	// json is the content; nil if there is none.
 	json []byte
-	// number counts documents, and line is where this one begins, both from 1.
+	// number is the number of the document, and line is its first line, both counted
+	// from 1.
 	number, line int
 }
 
-// where names the document in errors.
+// where returns the name of the document for errors.
 func (d *document) where() string { return fmt.Sprintf("document %d (line %d)", d.number, d.line) }
 
-// documents splits a text at lines of --- and after JSON values.
+// documents splits a text at lines that start with --- and after JSON values.
 func documents(text []byte) ([]document, error) {
 	var all []document
 	line := 1
@@ -39,8 +40,8 @@ func documents(text []byte) ([]document, error) {
 	return all, nil
 }
 
-// split cuts before each line of ---, which stays with what follows: then it is
-// YAML, whatever else is in that line.
+// split splits a text before each line that starts with ---. The line stays with the
+// following part, so that the part is valid YAML, regardless of the rest of the line.
 func split(text []byte) [][]byte {
 	var parts [][]byte
 	begin := 0
@@ -58,8 +59,8 @@ func split(text []byte) [][]byte {
 	return append(parts, text[begin:])
 }
 
-// read reads a part, whose documents count from number: one of YAML, or JSON
-// values one after the other.
+// read reads a part: one YAML document, or a sequence of JSON values. The first document
+// has the given number.
 func read(part []byte, number, line int) ([]document, error) {
 	content := bytes.TrimPrefix(part, []byte("---"))
 	if values, ok := jsonValues(content, number, line); ok {
@@ -77,7 +78,7 @@ func read(part []byte, number, line int) ([]document, error) {
 	return []document{d}, nil
 }
 
-// jsonValues reads JSON values; false if it is something else.
+// jsonValues reads a sequence of JSON values; false if the content is something else.
 func jsonValues(content []byte, number, line int) ([]document, bool) {
 	if trimmed := bytes.TrimSpace(content); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, false
@@ -100,8 +101,8 @@ func jsonValues(content []byte, number, line int) ([]document, bool) {
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 
-// withLines is the text of an error of YAML, with lines of the whole text: what it
-// counts from is line begin.
+// withLines returns the text of a YAML error with line numbers of the whole text, in which
+// the document starts at line begin.
 func withLines(err error, begin int) string {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	return lineNumber.ReplaceAllStringFunc(text, func(found string) string {

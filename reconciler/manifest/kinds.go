@@ -10,14 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maker is an object that makes pods: it tells its own metadata, the template of
-// its pods, nil if it has none, and the kind of their controller, empty for a pod
-// itself.
+// maker is an object that creates pods. pods returns the object's metadata, the template of
+// its pods, nil if it has none, and the kind of their controller, empty for a pod itself.
 type maker interface {
 	pods() (meta *metav1.ObjectMeta, template *corev1.PodTemplateSpec, owner string)
 }
 
-// makers are all kinds that make pods, by "apiVersion kind".
+// makers has all kinds that create pods, by "apiVersion kind".
 var makers = map[string]func() maker{
 	"v1 Pod":                   func() maker { return &barePod{} },
 	"v1 ReplicationController": func() maker { return &replicationController{} },
@@ -29,7 +28,7 @@ var makers = map[string]func() maker{
 	"batch/v1 CronJob":         func() maker { return &cronJob{} },
 }
 
-// Kinds are those whose pods are known, by name.
+// Kinds returns the supported kinds, by name.
 func Kinds() []string {
 	var kinds []string
 	for name := range makers {

@@ -13,27 +13,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Manifest is what a text has.
+// Manifest is the content of a manifest.
 type Manifest struct {
-	// Objects make pods, in the order of the text.
+	// Objects are the objects that create pods, in the order of the text.
 	Objects []Object
-	// PassedOver is what else is in the text, as "Kind name".
+	// PassedOver lists the other objects, as "Kind name".
 	PassedOver []string
 }
 
-// Object is an object that makes pods.
+// Object is an object that creates pods.
 type Object struct {
-	// Namespace is empty if the object names none.
+	// Namespace is empty if the object does not name one.
 	Kind, Namespace, Name string
-	// Warnings are what people have to know.
+	// Warnings are messages for the user.
 	Warnings []string
-	// Pod is what it makes, as the API server would create it, as if it ran.
+	// Pod is the pod that the API server would create, treated as running.
 	Pod *pod.Pod
 }
 
-// Read reads objects as YAML or JSON, several apart by ---, and those of Lists. A
-// pod without a controller gets one of ownerKind, with a warning. The error tells
-// the document and its line; that there is no object at all is none.
+// Read reads objects as YAML or JSON, separated by ---, and the items of Lists. A pod
+// without a controller gets a controller of ownerKind, with a warning. Errors name the
+// document and its line. A text without objects is not an error.
 func Read(text []byte, ownerKind string) (*Manifest, error) {
 	all, err := documents(text)
 	if err != nil {
@@ -53,7 +53,7 @@ type reader struct {
 	found     Manifest
 }
 
-// header is as much of an object as tells what it is.
+// header has the fields that identify an object.
 type header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -61,7 +61,7 @@ type header struct {
 		Name         string `json:"name"`
 		GenerateName string `json:"generateName"`
 	} `json:"metadata"`
-	// Items are those of a List.
+	// Items are the items of a List.
 	Items []json.RawMessage `json:"items"`
 }
 
@@ -72,7 +72,7 @@ func (h *header) name() string {
 	return h.Metadata.Name
 }
 
-// String names the object.
+// String returns the kind and name of the object.
 func (h *header) String() string { return strings.TrimSpace(h.Kind + " " + h.name()) }
 
 func (r *reader) object(text []byte) error {
@@ -81,7 +81,7 @@ func (r *reader) object(text []byte) error {
 		return fmt.Errorf("want a Kubernetes object: %w", err)
 	}
 	if h.APIVersion == "" || h.Kind == "" {
-		return errors.New("want a Kubernetes object, with apiVersion and kind")
+		return errors.New("want a Kubernetes object with apiVersion and kind")
 	}
 	if h.APIVersion == "v1" && h.Kind == "List" {
 		for i, item := range h.Items {
@@ -103,7 +103,7 @@ func (r *reader) object(text []byte) error {
 	return r.add(&h, made)
 }
 
-// decode reads an object; fields that are unknown or there twice are errors.
+// decode reads an object. Unknown and duplicate fields are errors.
 func decode(text []byte, into any) error {
 	if err := checkQuantities(text); err != nil {
 		return err
@@ -112,7 +112,7 @@ func decode(text []byte, into any) error {
 	return errors.Join(append(strict, err)...)
 }
 
-// add adds an object and the pod that it makes.
+// add adds an object and the pod that it creates.
 func (r *reader) add(h *header, made maker) error {
 	meta, template, owner := made.pods()
 	if template == nil {
@@ -127,7 +127,7 @@ func (r *reader) add(h *header, made maker) error {
 		asMade.OwnerReferences = controlledBy(owner, h.name())
 	case metav1.GetControllerOfNoCopy(asMade) == nil:
 		asMade.OwnerReferences = controlledBy(r.ownerKind, h.name())
-		object.Warnings = append(object.Warnings, "a pod without a controller is never resized; it is planned as if it had one of kind "+r.ownerKind)
+		object.Warnings = append(object.Warnings, "a pod without a controller is never resized; this plan assumes a controller of kind "+r.ownerKind)
 	}
 	setDefaults(&asMade.Spec)
 	if err := check(&asMade.Spec); err != nil {

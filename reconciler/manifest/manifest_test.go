@@ -14,7 +14,7 @@ import (
 
 const podSpec = `{containers: [{name: app, image: a, resources: {requests: {cpu: 1}}}]}`
 
-// of writes an object whose pods are as template says; %s in it stands for that.
+// of returns the YAML of an object with a spec.
 func of(apiVersion, kind, spec string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: web, namespace: shop}\nspec: %s\n", apiVersion, kind, spec)
 }
@@ -29,16 +29,16 @@ func mustRead(t *testing.T, text string) *Manifest {
 }
 
 func TestManifest(t *testing.T) {
-	t.Run("what makes pods is their controller as in a cluster", whatMakesPodsIsTheirControllerAsInACluster)
-	t.Run("a pod without a controller gets one and a warning", aPodWithoutAControllerGetsOneAndAWarning)
-	t.Run("a request that is not there is the limit", aRequestThatIsNotThereIsTheLimit)
-	t.Run("objects come in any form and in their order", objectsComeInAnyFormAndInTheirOrder)
-	t.Run("what is wrong is said with its place", whatIsWrongIsSaidWithItsPlace)
-	t.Run("what no pod can have is left out of labels and annotations", whatNoPodCanHaveIsLeftOutOfLabelsAndAnnotations)
-	t.Run("every field that holds quantities is known", everyFieldThatHoldsQuantitiesIsKnown)
+	t.Run("sets the controller that pods would have in a cluster", setsTheControllerThatPodsWouldHaveInACluster)
+	t.Run("adds a controller and a warning to a pod without a controller", addsAControllerAndAWarningToAPodWithoutAController)
+	t.Run("defaults a missing request to the limit", defaultsAMissingRequestToTheLimit)
+	t.Run("reads objects in any form, in order", readsObjectsInAnyFormInOrder)
+	t.Run("reports errors with their location", reportsErrorsWithTheirLocation)
+	t.Run("keeps long labels and omits invalid annotation keys", keepsLongLabelsAndOmitsInvalidAnnotationKeys)
+	t.Run("knows every field that holds quantities", knowsEveryFieldThatHoldsQuantities)
 }
 
-func whatMakesPodsIsTheirControllerAsInACluster(t *testing.T) {
+func setsTheControllerThatPodsWouldHaveInACluster(t *testing.T) {
 	template := "{template: {metadata: {labels: {app: web}, annotations: {a: b}}, spec: " + podSpec + "}}"
 	for _, tc := range []struct{ apiVersion, kind, spec, owner string }{
 		{"apps/v1", "Deployment", template, "ReplicaSet"},
@@ -65,7 +65,7 @@ func whatMakesPodsIsTheirControllerAsInACluster(t *testing.T) {
 	}
 }
 
-func aPodWithoutAControllerGetsOneAndAWarning(t *testing.T) {
+func addsAControllerAndAWarningToAPodWithoutAController(t *testing.T) {
 	m := mustRead(t, of("v1", "Pod", podSpec))
 	if o := m.Objects[0]; o.Pod.Controller().Kind != "ReplicaSet" || len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "never resized") {
 		t.Errorf("%+v", o)
@@ -76,7 +76,7 @@ func aPodWithoutAControllerGetsOneAndAWarning(t *testing.T) {
 	}
 }
 
-func aRequestThatIsNotThereIsTheLimit(t *testing.T) {
+func defaultsAMissingRequestToTheLimit(t *testing.T) {
 	m := mustRead(t, of("v1", "Pod", `{initContainers: [{name: i, resources: {limits: {memory: 1Gi}}}], containers: [{name: app, resources: {requests: {cpu: 1}, limits: {cpu: 2, memory: 1Gi}}}, {name: none}]}`))
 	const gi = 1 << 30
 	for i, want := range []sizing.Container{
@@ -90,17 +90,17 @@ func aRequestThatIsNotThereIsTheLimit(t *testing.T) {
 	}
 }
 
-func objectsComeInAnyFormAndInTheirOrder(t *testing.T) {
+func readsObjectsInAnyFormInOrder(t *testing.T) {
 	object := func(name string) string {
 		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + name + `"}, "spec": {"containers": [{"name": "app"}]}}`
 	}
 	config := `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}`
 	for _, tc := range []struct{ name, text, want, passedOver string }{
-		{"YAML documents, empty ones too", "# nothing\n---\n---\n" + object("a") + "\n--- # more\n" + object("b") + "\n---\n", "a b", ""},
-		{"what makes no pods is passed over", config + "\n---\n" + object("a") + "\n---\n{apiVersion: example.com/v1, kind: Deployment, metadata: {name: other}}", "a", "ConfigMap settings, Deployment other"},
-		{"JSON values one after the other", object("a") + object("b") + "\n" + config, "a b", "ConfigMap settings"},
-		{"a List, in a List", `{"apiVersion": "v1", "kind": "List", "items": [` + object("a") + `, {"apiVersion": "v1", "kind": "List", "items": [` + object("b") + "," + config + `]}]}`, "a b", "ConfigMap settings"},
-		{"nothing at all", " \n# nothing\n", "", ""},
+		{"YAML documents, including empty ones", "# nothing\n---\n---\n" + object("a") + "\n--- # more\n" + object("b") + "\n---\n", "a b", ""},
+		{"passes over objects that create no pods", config + "\n---\n" + object("a") + "\n---\n{apiVersion: example.com/v1, kind: Deployment, metadata: {name: other}}", "a", "ConfigMap settings, Deployment other"},
+		{"a sequence of JSON values", object("a") + object("b") + "\n" + config, "a b", "ConfigMap settings"},
+		{"a List in a List", `{"apiVersion": "v1", "kind": "List", "items": [` + object("a") + `, {"apiVersion": "v1", "kind": "List", "items": [` + object("b") + "," + config + `]}]}`, "a b", "ConfigMap settings"},
+		{"an empty text", " \n# nothing\n", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := mustRead(t, tc.text)
@@ -115,25 +115,32 @@ func objectsComeInAnyFormAndInTheirOrder(t *testing.T) {
 	}
 }
 
-func whatIsWrongIsSaidWithItsPlace(t *testing.T) {
+func reportsErrorsWithTheirLocation(t *testing.T) {
 	good := of("v1", "Pod", podSpec)
 	for _, tc := range []struct{ name, text, want string }{
 		{"an unknown field", good + "---\n" + of("v1", "Pod", "{containers: [{name: a, resourcs: {}}]}"), `document 2 (line 5): Pod web: unknown field "spec.containers[0].resourcs"`},
-		{"a field in JSON", `{"apiVersion": "v1", "kind": "Pod",` + "\n" + `"spec": {"x": 1}}`, `document 1 (line 1): Pod: unknown field "spec.x"`},
-		{"a key that is there twice", good + "---\n" + "apiVersion: v1\nkind: Pod\nkind: Pod\n", `document 2: yaml: unmarshal errors: line 8: key "kind" already set in map`},
-		{"no YAML", good + "---\nkind: [\n", "document 2: yaml: line 6: "},
-		{"a text", "hello", "document 1 (line 1): want a Kubernetes object"},
-		{"no kind", "apiVersion: v1", "document 1 (line 1): want a Kubernetes object, with apiVersion and kind"},
+		{"an unknown field in JSON", `{"apiVersion": "v1", "kind": "Pod",` + "\n" + `"spec": {"x": 1}}`, `document 1 (line 1): Pod: unknown field "spec.x"`},
+		{"a duplicate key", good + "---\n" + "apiVersion: v1\nkind: Pod\nkind: Pod\n", `document 2: yaml: unmarshal errors: line 8: key "kind" already set in map`},
+		{"invalid YAML", good + "---\nkind: [\n", "document 2: yaml: line 6: "},
+		{"a string", "hello", "document 1 (line 1): want a Kubernetes object"},
+		{"no kind", "apiVersion: v1", "document 1 (line 1): want a Kubernetes object with apiVersion and kind"},
 		{"a wrong type", of("v1", "Pod", "{containers: 3}"), "document 1 (line 1): Pod web: "},
-		{"no quantity", of("v1", "Pod", "{containers: [{name: a, resources: {requests: {cpu: many}}}]}"), "quantities must match"},
-		{"a quantity that takes minutes to read", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: "1e99999999"}}}]}`), `cpu: "1e99999999" is not a quantity`},
-		{"the same as a number of JSON", `{"apiVersion": "v1", "kind": "Pod", "spec": {"overhead": {"cpu": 1e99999999}}}`, `cpu: "1e99999999" is not a quantity`},
+		{"an invalid quantity", of("v1", "Pod", "{containers: [{name: a, resources: {requests: {cpu: many}}}]}"), "quantities must match"},
+		{"a quantity that takes minutes to parse", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: "1e99999999"}}}]}`), `cpu: "1e99999999" is not a quantity`},
+		{"the same quantity as a JSON number", `{"apiVersion": "v1", "kind": "Pod", "spec": {"overhead": {"cpu": 1e99999999}}}`, `cpu: "1e99999999" is not a quantity`},
 		{"no containers", of("v1", "Pod", "{}"), "document 1 (line 1): Pod web: spec.containers must be set"},
 		{"a container without a name", of("v1", "Pod", `{containers: [{name: ""}]}`), `spec.containers[0].name: "": a lowercase RFC 1123 label must`},
-		{"two containers of one name", of("v1", "Pod", `{containers: [{name: a}], initContainers: [{name: a}]}`), `spec.initContainers[0].name: "a" is there twice`},
-		{"less than nothing", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: "-1"}}}]}`), "spec.containers[0].resources.requests.cpu: -1 is below 0"},
-		{"a limit of less than nothing", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {memory: 1}, limits: {cpu: "-1"}}}]}`), "cpu: -1 is below 0"},
-		{"a request above its limit", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: 3}, limits: {cpu: 2}}}]}`), "spec.containers[0].resources.requests.cpu: 3 is above the limit, which is 2"},
+		{"two containers of the same name", of("v1", "Pod", `{containers: [{name: a}], initContainers: [{name: a}]}`), `spec.initContainers[0].name: duplicate name "a"`},
+		{"a negative request", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: "-1"}}}]}`), "spec.containers[0].resources.requests.cpu: -1 is negative"},
+		{"a negative limit", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {memory: 1}, limits: {cpu: "-1"}}}]}`), "cpu: -1 is negative"},
+		{"a request above its limit", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: 3}, limits: {cpu: 2}}}]}`), "spec.containers[0].resources.requests.cpu: 3 exceeds the limit of 2"},
+		{"the first of several errors by name", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {memory: -1, cpu: -1}}}]}`), "requests.cpu: -1 is negative"},
+		{"a negative pod-level request", of("v1", "Pod", `{containers: [{name: a}], resources: {requests: {cpu: -1}}}`), "spec.resources.requests.cpu: -1 is negative"},
+		{"a pod-level request above its limit", of("v1", "Pod", `{containers: [{name: a}], resources: {requests: {cpu: 3}, limits: {cpu: 2}}}`), "spec.resources.requests.cpu: 3 exceeds the limit of 2"},
+		{"negative overhead", of("v1", "Pod", `{containers: [{name: a}], overhead: {cpu: -1}}`), "spec.overhead.cpu: -1 is negative"},
+		{"an unknown restart policy", of("v1", "Pod", `{containers: [{name: a}], initContainers: [{name: b, restartPolicy: Sometimes}]}`), `spec.initContainers[0].restartPolicy: "Sometimes" is not one of [Always Never OnFailure]`},
+		{"an unknown resize policy", of("v1", "Pod", `{containers: [{name: a, resizePolicy: [{resourceName: cpu, restartPolicy: Sometimes}]}]}`), `spec.containers[0].resizePolicy[0].restartPolicy: "Sometimes" is not one of [NotRequired RestartContainer]`},
+		{"a name of 1 MiB", of("v1", "Pod", `{containers: [{name: `+strings.Repeat("A", 1<<20)+`}]}`), `spec.containers[0].name: "` + strings.Repeat("A", 64) + `": `},
 		{"no template", of("v1", "ReplicationController", "{}"), "spec.template must be set"},
 		{"an item of a List", `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "Pod"}]}`, "document 1 (line 1): items[0]: want a Kubernetes object"},
 	} {
@@ -146,8 +153,8 @@ func whatIsWrongIsSaidWithItsPlace(t *testing.T) {
 	}
 }
 
-// Whatever is decoded as a quantity is looked at before.
-func everyFieldThatHoldsQuantitiesIsKnown(t *testing.T) {
+// Every field that is decoded as a quantity is checked first.
+func knowsEveryFieldThatHoldsQuantities(t *testing.T) {
 	quantity := reflect.TypeFor[resource.Quantity]()
 	seen := map[reflect.Type]bool{}
 	found := 0
@@ -193,7 +200,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func whatNoPodCanHaveIsLeftOutOfLabelsAndAnnotations(t *testing.T) {
+func keepsLongLabelsAndOmitsInvalidAnnotationKeys(t *testing.T) {
 	long := strings.Repeat("x", 400)
 	m, err := Read([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"metadata":{"labels":{"app":"`+long+`"},"annotations":{"a\u0000b":"1","note":"`+long+`y"}},"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"1"}}}]}}}}`), "ReplicaSet")
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Fields of pods, and of what makes them, that hold quantities: of a resource
-// list, or alone.
+// quantityFields has the fields of pods, and of objects that create pods, that hold
+// quantities: in a resource list, or directly.
 var quantityFields = map[string]bool{
 	"requests": true, "limits": true, "overhead": true, "capacity": true, "allocatedResources": true,
 	"sizeLimit": true, "divisor": true, "quantity": true, "perPod": true, "perContainer": true,
 }
 
-// checkQuantities keeps out what takes minutes to be read as a quantity.
+// checkQuantities rejects texts that would take minutes to parse as quantities.
 func checkQuantities(text []byte) error {
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -26,8 +26,8 @@ func checkQuantities(text []byte) error {
 	return implausible("", value, false)
 }
 
-// implausible looks for such a text in the value of a field. quantity tells that
-// what is in it are quantities.
+// implausible searches the value of a field for such a text. quantity reports whether the
+// value contains quantities.
 func implausible(field string, value any, quantity bool) error {
 	switch v := value.(type) {
 	case map[string]any:
@@ -52,7 +52,7 @@ func implausible(field string, value any, quantity bool) error {
 
 func plausible(field, text string, quantity bool) error {
 	if quantity && !sizing.Plausible(text) {
-		return fmt.Errorf("%s: %.64q is not a quantity of at most 64 characters and two digits of exponent", field, text)
+		return fmt.Errorf("%s: %.64q is not a quantity with at most 64 characters and a two-digit exponent", field, text)
 	}
 	return nil
 }

@@ -9,19 +9,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// settle returns what becomes of the present amount where to is wanted. A limit that
-// stays is not equal to its request, and does not become so.
+// settle returns the new amount for the present and the desired amount. A limit that stays is
+// not equal to its request, and does not become equal.
 func settle(s pod.Standing, r *sizing.Measure, present, to sizing.Amount) sizing.Amount {
 	switch {
 	case !s.Ours():
 		return present
 	case s.Claim == pod.LimitStays:
-		to.Limit = max(min(to.Request+r.Unit, r.Most), present.Limit)
+		if to.Limit = present.Limit; to.Limit <= to.Request {
+			to.Limit = min(to.Request+r.Unit, r.Most)
+		}
 	}
 	return to
 }
 
-// fillOriginals takes over what is known of what the author of the pod asked for.
+// fillOriginals copies what is known about the originals of the pod.
 func (p *Plan) fillOriginals(of *pod.Pod) {
 	var predecessors []string
 	for i := range p.Containers {

@@ -16,19 +16,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Decision is what is to be done with a pod.
+// Decision is what the plan does with a pod.
 type Decision int
 
 const (
-	// Skip leaves the pod alone.
+	// Skip leaves the pod unchanged.
 	Skip Decision = iota
-	// Align finds that the pod has what it should have.
+	// Align: the pod already has its desired size.
 	Align
-	// Resize gives the pod other requests or limits.
+	// Resize changes requests or limits of the pod.
 	Resize
 )
 
-// String is the decision as people and metrics see it.
+// String returns the decision as users and metrics see it.
 func (d Decision) String() string {
 	switch d {
 	case Resize:
@@ -39,9 +39,9 @@ func (d Decision) String() string {
 	return "skip"
 }
 
-// Plan is what is to be done with one pod, and why. It belongs to the state of
-// the pod that it was made from. Only its maker may change it, and only before sharing it:
-// a preview that the API server refuses becomes a plan that skips.
+// Plan is what to do with one pod, and why. It applies to the state of the pod that it was
+// made from. Only its maker may change it, and only before sharing it: if the API server
+// rejects a preview, the plan becomes one that skips the pod.
 type Plan struct {
 	Pod             types.NamespacedName
 	UID             types.UID
@@ -49,124 +49,122 @@ type Plan struct {
 	QOSClass        corev1.PodQOSClass
 
 	Node string
-	// NodeType and NodeTypeLabel, the label that gave it, or two joined by a
-	// comma if one of them gave the CPU model, are empty if the type could not be
-	// told.
+	// NodeType is the type of the node, and NodeTypeLabel the label that it comes from, or
+	// two labels joined by a comma if one of them names the CPU model. Both are empty if the
+	// type is unknown.
 	NodeType, NodeTypeLabel string
-	// Rule is the path of the rule of the configuration that holds for the
-	// pod; empty for the globals.
+	// Rule is the path of the rule of the configuration that applies to the pod; empty for
+	// the globals.
 	Rule string
 	// Baseline is the node type that requests are written for.
 	Baseline string
-	// Revision is that of the ratio table.
+	// Revision is the revision of the ratio table.
 	Revision string
 	// CPUFactor and MemoryFactor are zero if the node type has no ratio.
 	CPUFactor, MemoryFactor sizing.Factor
 
 	Decision Decision
-	// Reasons has at least one for Align and Skip, the one that decided
-	// first. For Resize they tell what held a size back, and what people have
-	// to know.
+	// Reasons has at least one reason for Align and Skip; the first one determined the
+	// decision. For Resize, the reasons tell why sizes stay unchanged, and what users should
+	// know.
 	Reasons []Reason
-	// Containers are those of the pod's spec that can be resized, in its
-	// order: its containers, then its sidecars if these are resized.
+	// Containers are the containers that can be resized, in the order of the pod's spec:
+	// regular containers, then sidecars if sidecars are resized.
 	Containers []ContainerPlan
 
 	// Workloads are what makes the pod, the narrowest first.
 	Workloads []safety.Workload
-	// Kind is what the plan is for.
+	// Kind is the purpose of the plan.
 	Kind Kind
-	// keepRecord says that a restore must not remove the originals: it is not
-	// complete.
+	// keepRecord means that a restore is incomplete, so it must not remove the originals.
 	keepRecord bool
-	// awaits says that it is so only until the node has done it.
+	// awaits means that the restore is incomplete only until the node has completed it.
 	awaits bool
-	// keepOriginals says that a whole restore leaves the originals: nothing else says
-	// that the pod has them.
+	// keepOriginals means that a complete restore keeps the annotations with the originals:
+	// nothing else proves that the pod has its originals.
 	keepOriginals bool
-	// corrected says that originals in annotations are wrong.
+	// corrected means that annotations contain wrong originals.
 	corrected bool
-	// vouches is what the annotation is to say of who else could know originals; empty
-	// if it need not be written.
+	// vouches is the value of the annotation with the managers whose originals are trusted;
+	// empty if it need not be written.
 	vouches string
-	// left says that a size stays that somebody else set, or whose original is not
-	// known; lost that there is one of the latter.
+	// left means that a size stays because another actor set it or its original is unknown;
+	// lost means that at least one original is unknown.
 	left, lost bool
-	// Partial is why the plan gives only some of the sizes that the pod should have;
-	// empty if it gives them all.
+	// Partial is the reason why the plan applies only some of the desired sizes; empty if
+	// it applies all of them.
 	Partial contract.Reason
-	// without names what it does not give.
+	// without lists the resources that a partial plan does not resize.
 	without []string
-	// sized says that we resized the pod before.
+	// sized means that we resized the pod before.
 	sized bool
-	// ReplanAt is when the pod is to be planned again though nothing changes, as what
-	// its node said counts for so long; zero if it need not be.
+	// ReplanAt is the time at which to plan the pod again even if nothing changes, because
+	// the node's answer expires; zero if that is not necessary.
 	ReplanAt time.Time
-	// Applied is the node type that the pod says it was sized for.
+	// Applied is the node type that the pod was last sized for, according to its annotation.
 	Applied string
-	// Vetoed tells that the plan would give other sizes than it does, if nothing spoke
-	// against that.
+	// Vetoed means that the plan would apply other sizes if nothing prevented that.
 	Vetoed bool
-	// Wanted is the size that the node refuses, of a plan that puts back, and
-	// noteInfeasible the annotation that says so, where it refuses it whatever the amounts
-	// are; empty if it does not, or it is there.
+	// Wanted is the size that the node refuses, if the plan reverts it. noteInfeasible is
+	// the annotation to write if the node refuses any size; empty if it does not, or if the
+	// annotation exists already.
 	Wanted, noteInfeasible string
-	// dropInfeasible says that this annotation is there, counts no more, and goes with
-	// the next record.
+	// dropInfeasible means that this annotation exists but no longer counts. The next record
+	// removes it.
 	dropInfeasible bool
 }
 
-// Kind is what a plan is for.
+// Kind is the purpose of a plan.
 type Kind int
 
 const (
-	// Sizes gives the pod the sizes of its node.
+	// Sizes sizes the pod for its node.
 	Sizes Kind = iota
-	// PutBack takes a size back that the node cannot give.
+	// PutBack reverts a size that the node cannot satisfy.
 	PutBack
-	// Restore gives the pod its originals and removes every trace of us.
+	// Restore returns the pod to its originals and removes our annotations.
 	Restore
 )
 
-// Reason is a reason with its particulars.
+// Reason is a reason with its details.
 type Reason struct {
 	Code    contract.Reason
 	Message string
 }
 
-// ContainerPlan is what one container was asked for, has, and should have.
+// ContainerPlan holds the original, current and desired size of one container.
 type ContainerPlan struct {
 	Name                       string
 	Original, Current, Desired sizing.Container
-	// Sidecar tells that it is a restartable init container.
+	// Sidecar means that the container is a restartable init container.
 	Sidecar bool
 
 	// of is the container that the plan is for.
 	of *pod.Container
-	// index is its place in the pod, containers before init containers.
+	// index is its index in the pod, containers before init containers.
 	index int
-	// clamped says that a bound decided, by sizing.Measure.Index.
+	// clamped means that a bound determined the request, by sizing.Measure.Index.
 	clamped [2]bool
-	// standings are what may be done with cpu and memory, by sizing.Measure.Index.
+	// standings say what may be done with cpu and memory, by sizing.Measure.Index.
 	standings [2]pod.Standing
-	// unrecorded has a bit for each contract.Original that is to be written, takesOver
-	// for each that another wrote and that is to be ours, adopts
-	// for each that somebody else set and that is adopted, outdated for each that
-	// was adopted and has changed since.
+	// These have a bit for each contract.Original. unrecorded: it must be written.
+	// takesOver: another manager wrote it, and we must become its owner. adopts: the plan
+	// adopts the amount that another actor set. outdated: it is recorded as adopted, but
+	// that record no longer applies.
 	unrecorded, takesOver, adopts, outdated uint8
 }
 
-// knows reports whether the original of a resource is known, its limit's too if it has one.
+// knows reports whether the original request of a resource is known, and also the original
+// limit if the container has a limit.
 func (c *ContainerPlan) knows(r *sizing.Measure) bool {
 	original, present := r.Of(&c.Original), r.Of(&c.Current)
 	return original.Request != 0 && (original.Limit != 0) == (present.Limit != 0)
 }
 
-// adopted has a bit for each amount that was adopted.
+// adopted returns a bit for each amount that was adopted.
 func (c *ContainerPlan) adopted() uint8 { return c.standings[0].Adopted | c.standings[1].Adopted }
 
-// Pending reports whether there is anything to write: to the spec, or to the
-// annotations that record it.
+// Pending reports whether there is anything to write, to the spec or to the annotations.
 func (p *Plan) Pending() bool {
 	switch {
 	case p.Decision == Skip:
@@ -179,12 +177,12 @@ func (p *Plan) Pending() bool {
 	return p.unrecordedApplied() || p.noteInfeasible != ""
 }
 
-// unrecordedApplied reports whether it is to be recorded of an aligned pod what it has.
+// unrecordedApplied reports whether the annotations of an aligned pod must be updated.
 func (p *Plan) unrecordedApplied() bool {
-	return p.Applied != p.NodeType || p.corrected || p.adoptionsChange()
+	return p.Applied != p.NodeType && !p.lost || p.corrected || p.adoptionsChange()
 }
 
-// adoptionsChange reports whether what is recorded of adopted sizes is not right.
+// adoptionsChange reports whether the record of adopted sizes must change.
 func (p *Plan) adoptionsChange() bool {
 	for i := range p.Containers {
 		if c := &p.Containers[i]; c.adopts|c.outdated != 0 {
@@ -194,16 +192,15 @@ func (p *Plan) adoptionsChange() bool {
 	return false
 }
 
-// Realigns tells whether the plan gives other sizes to a pod that was sized
-// before.
+// Realigns reports whether the plan changes the sizes of a pod that was sized before.
 func (p *Plan) Realigns() bool {
 	return p.Decision == Resize && (p.Kind == Sizes && !p.First() || p.Kind == Restore)
 }
 
-// First reports whether the pod was never sized before, not even in part.
+// First reports whether the pod was never sized before, not even partly.
 func (p *Plan) First() bool { return p.Applied == "" && !p.sized }
 
-// differs tells whether any size is to change.
+// differs reports whether the plan changes any size.
 func (p *Plan) differs() bool {
 	for i := range p.Containers {
 		if p.Containers[i].Desired != p.Containers[i].Current {
@@ -213,7 +210,7 @@ func (p *Plan) differs() bool {
 	return false
 }
 
-// grows tells whether any size is to become larger.
+// grows reports whether the plan increases any size.
 func (p *Plan) grows() bool {
 	for i := range p.Containers {
 		if c, d := &p.Containers[i].Current, &p.Containers[i].Desired; grows(c.CPU, d.CPU) || grows(c.Memory, d.Memory) {
@@ -223,7 +220,7 @@ func (p *Plan) grows() bool {
 	return false
 }
 
-// Wrongness is by how much the worst size is wrong, as the absolute logarithm of
+// Wrongness returns the largest deviation of a size, as the absolute logarithm of
 // desired / current.
 func (p *Plan) Wrongness() float64 {
 	worst := 0.0
@@ -238,8 +235,8 @@ func (p *Plan) Wrongness() float64 {
 	return worst
 }
 
-// resized reports whether the pod will have, or has, other sizes than its author
-// asked for, as far as that is known.
+// resized reports whether the plan's sizes differ from the pod's originals, as far as these
+// are known.
 func (p *Plan) resized() bool {
 	for i := range p.Containers {
 		for _, r := range sizing.Measures {
@@ -253,7 +250,7 @@ func (p *Plan) resized() bool {
 
 const andMore = "; and more"
 
-// Skip makes the plan leave the pod alone.
+// Skip turns the plan into one that skips the pod.
 func (p *Plan) Skip(veto *safety.Veto) *Plan {
 	p.Vetoed = p.Vetoed || p.differs()
 	p.Reasons = []Reason{{veto.Reason, veto.Message}}
@@ -261,8 +258,8 @@ func (p *Plan) Skip(veto *safety.Veto) *Plan {
 	return p
 }
 
-// Objection is why the pod does not get all the sizes that it should have: the reason of
-// a plan to skip, or what keeps some of them back. It is zero where there is none.
+// Objection returns the reason why the pod does not get all of its desired sizes: the reason
+// to skip it, or the reason why some sizes stay. It is zero if there is none.
 func (p *Plan) Objection() Reason {
 	for _, reason := range p.Reasons {
 		if p.Decision == Skip || reason.Code == p.Partial || reason.Code == contract.ExternallyResized {
@@ -281,48 +278,62 @@ func (p *Plan) leaveAlone() {
 	}
 }
 
-// keepSizes makes the plan give no other sizes.
+// keepSizes makes the plan change no sizes.
 func (p *Plan) keepSizes() {
 	for i := range p.Containers {
 		p.Containers[i].Desired = p.Containers[i].Current
 	}
 }
 
-// mostOfAReason is how many bytes a reason has at most before it ends with "and more": it
-// goes into events, logs and answers, and a pod may have a thousand containers.
+// mostOfAReason is the maximum length of a reason in bytes before it ends with "and more".
+// Reasons appear in events, logs and responses, and a pod may have a thousand containers.
 const mostOfAReason = 4096
 
-// because adds a reason. There is one of a code, with the particulars of all
-// containers.
+// because adds a reason. Each code has one reason with the details of all containers.
 func (p *Plan) because(code contract.Reason, message string) {
 	for i := range p.Reasons {
 		r := &p.Reasons[i]
 		switch {
 		case r.Code != code:
 			continue
+		case strings.HasSuffix(r.Message, andMore):
 		case len(r.Message)+len(message) <= mostOfAReason:
 			r.Message += "; " + message
-		case !strings.HasSuffix(r.Message, andMore):
+		default:
 			r.Message += andMore
 		}
 		return
 	}
+	if len(message) > mostOfAReason {
+		message = strings.ToValidUTF8(message[:mostOfAReason], "") + andMore
+	}
 	p.Reasons = append(p.Reasons, Reason{code, message})
 }
 
-// before puts a reason before all others.
+// joined joins the texts with separators, up to the maximum length of a reason.
+func joined(texts []string, separator string) string {
+	bytes := 0
+	for i, text := range texts {
+		if bytes += len(separator) + len(text); i > 0 && bytes > mostOfAReason {
+			return strings.Join(texts[:i], separator) + andMore
+		}
+	}
+	return strings.Join(texts, separator)
+}
+
+// before adds a reason before all others.
 func (p *Plan) before(code contract.Reason, message string) {
 	p.Reasons = append([]Reason{{code, message}}, p.Reasons...)
 }
 
-// Signature is the same for plans that write the same to a pod, and for hardly any others.
+// Signature returns a hash of what the plan writes to the pod.
 func (p *Plan) Signature() uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%d %s %s %s", p.Kind, p.Revision, p.NodeType, amountsOf(p, desired)) // It never fails.
 	return h.Sum64()
 }
 
-// amountsOf are all amounts of the containers as one text, to be compared.
+// amountsOf returns all amounts of the containers as one string for comparisons.
 func amountsOf(p *Plan, of func(*ContainerPlan) *sizing.Container) string {
 	var b strings.Builder
 	for i := range p.Containers {
@@ -331,7 +342,7 @@ func amountsOf(p *Plan, of func(*ContainerPlan) *sizing.Container) string {
 	return b.String()
 }
 
-// Describe tells in one line what becomes of the containers, e.g.
+// Describe returns the changes of the containers in one line, e.g.
 // "app: cpu 1 → 800m, memory 1Gi".
 func (p *Plan) Describe() string {
 	var b strings.Builder
@@ -343,6 +354,10 @@ func (p *Plan) Describe() string {
 		}
 		if from.CPU.Request == 0 && from.Memory.Request == 0 {
 			continue
+		}
+		if b.Len() > mostOfAReason {
+			b.WriteString(andMore)
+			break
 		}
 		if b.Len() > 0 {
 			b.WriteString("; ")

@@ -18,24 +18,22 @@ import (
 // DefaultOwnerKinds are the kinds of controllers whose pods are resized.
 var DefaultOwnerKinds = []string{"ReplicaSet", "StatefulSet", "DaemonSet", "Job"}
 
-// Planner decides what becomes of a pod. It is pure: the same snapshot gives
-// the same plan.
+// Planner plans pods. It is pure: the same snapshot gives the same plan.
 type Planner struct {
 	// OwnerKinds are the kinds of controllers whose pods are resized.
 	OwnerKinds []string
-	// NodeTypes tells the type of a node.
+	// NodeTypes determines the type of a node.
 	NodeTypes nodetype.Resolver
-	// KeepMemoryLimits tells that the API server does not let a memory limit
-	// shrink without a restart (Kubernetes 1.33).
+	// KeepMemoryLimits means that the API server does not allow a memory limit to shrink
+	// without a restart (Kubernetes 1.33).
 	KeepMemoryLimits bool
-	// Sidecars has restartable init containers resized too.
+	// Sidecars means that restartable init containers are resized too.
 	Sidecars bool
-	// External says what becomes of sizes that somebody else set.
+	// External selects how to handle sizes that another actor set.
 	External External
 }
 
-// Plan plans one pod. The order of what can speak against a resize is that of the
-// doc.go of package safety.
+// Plan plans one pod. The documentation of package safety lists the checks in their order.
 func (p *Planner) Plan(s *Snapshot) *Plan {
 	plan, entry, bounds := p.begin(s)
 	if s.Restore {
@@ -63,7 +61,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	}
 	if veto != nil {
 		plan.Skip(veto)
-		// The spec must not go on asking for what the node refuses.
+		// The spec must not keep a size that the node refuses.
 		p.putBack(plan, s, now, bounds)
 		return plan
 	}
@@ -80,7 +78,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	return plan
 }
 
-// begin notes what the pod has and what its node is. entry is nil if the node's
+// begin starts a plan with the pod's current sizes and its node. entry is nil if the node's
 // type has no ratio.
 func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ratios.Bounds) {
 	of := s.Pod
@@ -104,7 +102,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 	}
 	for i := range of.Containers {
 		c := &of.Containers[i]
-		// A restore undoes what was done when sidecars were resized.
+		// A restore also covers sidecars that were resized when Sidecars was set.
 		if !c.Init() || c.Sidecar() && (p.Sidecars || s.Restore && (c.Recorded() || c.Resized())) {
 			plan.Containers = append(plan.Containers, ContainerPlan{
 				Name: c.Name(), Original: c.Spec, Current: c.Spec, Desired: c.Spec, Sidecar: c.Sidecar(), of: c, index: i,
@@ -123,7 +121,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 	return plan, r.entry, r.profile.Bounds
 }
 
-// sizes lists all containers of the pod as they are and as they would be.
+// sizes returns the sizes of all containers of the pod before and after the plan.
 func (p *Plan) sizes(of *pod.Pod) (before, after safety.Sizes) {
 	n := len(of.Containers)
 	all := make(safety.Sizes, 2*n)
@@ -138,13 +136,13 @@ func (p *Plan) sizes(of *pod.Pod) (before, after safety.Sizes) {
 	return before, after
 }
 
-// classAfter is the QoS class that the pod would have.
+// classAfter returns the QoS class of the pod after the plan.
 func (p *Plan) classAfter(of *pod.Pod) corev1.PodQOSClass {
 	_, after := p.sizes(of)
 	return sizing.QOSClass(after)
 }
 
-// noRatio says why the node of the plan has no ratio.
+// noRatio returns the veto for a node without a ratio.
 func (p *Planner) noRatio(plan *Plan, node *corev1.Node) *safety.Veto {
 	switch {
 	case plan.NodeType != "" && plan.NodeTypeLabel == "":
@@ -157,7 +155,7 @@ func (p *Planner) noRatio(plan *Plan, node *corev1.Node) *safety.Veto {
 	return &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s is of type %q (label %s), which has no ratio", plan.Node, plan.NodeType, plan.NodeTypeLabel)}
 }
 
-// scaleAll works out the sizes.
+// scaleAll computes the desired sizes.
 func (p *Plan) scaleAll(bounds ratios.Bounds) {
 	for i := range p.Containers {
 		for _, r := range sizing.Measures {
@@ -166,7 +164,7 @@ func (p *Plan) scaleAll(bounds ratios.Bounds) {
 	}
 }
 
-// scale works out one resource, and leaves it as it is where it is not ours to change.
+// scale computes the desired size of one resource. The size stays if we must not change it.
 func (p *Plan) scale(c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
 	s, current := &c.standings[r.Index], *r.Of(&c.Current)
 	to, clamped := r.Scale(*r.Of(&c.Original), p.factor(r), boundsOf(bounds, r))
@@ -177,18 +175,18 @@ func (p *Plan) scale(c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) 
 	c.clamped[r.Index] = clamped && s.Ours()
 }
 
-// asAdopted keeps what was adopted where the original comes to as good as that: there and
-// back, not every size comes out the same. A limit beside an
-// adopted request goes with the factor alone, for the same reason.
+// asAdopted keeps an adopted amount if its original scales to nearly the same amount: some
+// amounts change when they are unscaled and scaled again. For the same reason, a limit next
+// to an adopted request scales by the factor alone.
 func (p *Plan) asAdopted(c *ContainerPlan, r *sizing.Measure, to sizing.Amount, clamped bool) sizing.Amount {
 	s, original, current, f := &c.standings[r.Index], *r.Of(&c.Original), *r.Of(&c.Current), p.factor(r)
-	// What is lost is half a millicore, times the factor back, or less than a Mi.
+	// Rounding loses half a millicore, times the factor on the way back, or less than a Mi.
 	lost := float64(r.Unit)
 	if r == sizing.CPU {
 		lost += math.Ceil(f.Float64())
 	}
 	as := func(a, b int64) bool { return float64(max(a-b, b-a)) <= lost }
-	// What a bound decides is not what is lost.
+	// A difference that a bound causes is not a rounding loss.
 	kept := to.Request == current.Request || !clamped && as(to.Request, current.Request)
 	if s.Adopted&(1<<r.Request) != 0 && kept {
 		if s.Adopted&(1<<r.Limit) == 0 && original.Limit > original.Request {
@@ -199,12 +197,17 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *sizing.Measure, to sizing.Amount, 
 		}
 		to.Request = current.Request
 	}
-	if s.Adopted&(1<<r.Limit) != 0 && as(to.Limit, current.Limit) {
-		to.Limit = current.Limit
+	if s.Adopted&(1<<r.Limit) != 0 {
+		// The limit next to a request that is rounded up may be off by one more unit than the
+		// limit alone.
+		alone, _ := r.Scale(sizing.Amount{Request: original.Limit}, f, sizing.Range{})
+		if as(to.Limit, current.Limit) || to.Request == current.Request && as(alone.Request, current.Limit) {
+			to.Limit = current.Limit
+		}
 	}
 	switch {
 	case to.Limit == 0 || to.Limit > to.Request:
-		// What was adopted may be above its request by less than a unit.
+		// An adopted limit may be above its request by less than a unit.
 	case original.Limit > original.Request:
 		to.Limit = min(to.Request+r.Unit, r.Most)
 	default:
@@ -213,9 +216,8 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *sizing.Measure, to sizing.Amount, 
 	return to
 }
 
-// unscaled returns the original of which the parts come from what the container
-// has now; it has a bit for each of them. A limit comes from what it is beside the
-// request that the container is to have.
+// unscaled returns the original, computing the given parts (a bit each) from the container's
+// current amounts. A limit is computed relative to the request that the container will have.
 func (p *Plan) unscaled(c *ContainerPlan, r *sizing.Measure, parts uint8, bounds ratios.Bounds) sizing.Amount {
 	known, current := *r.Of(&c.Original), *r.Of(&c.Current)
 	if parts&(1<<r.Request) != 0 {
@@ -230,7 +232,7 @@ func (p *Plan) unscaled(c *ContainerPlan, r *sizing.Measure, parts uint8, bounds
 	return r.Unscale(current, known, p.factor(r))
 }
 
-// explainUnknown says what stays because its original is not known.
+// explainUnknown adds reasons for resources that stay because their original is unknown.
 func (p *Plan) explainUnknown() {
 	for i := range p.Containers {
 		c := &p.Containers[i]
@@ -243,7 +245,7 @@ func (p *Plan) explainUnknown() {
 	}
 }
 
-// explainStays says why a resource stays that is not ours to change.
+// explainStays adds the reason why a resource stays that we must not change.
 func (p *Plan) explainStays(c *ContainerPlan, r *sizing.Measure) {
 	p.left = true
 	present := r.Show(*r.Of(&c.Current))
@@ -253,18 +255,18 @@ func (p *Plan) explainStays(c *ContainerPlan, r *sizing.Measure) {
 	case c.knows(r):
 		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s, originally %s)", c.Name, r.Name, c.of.SetBy(r), present, r.Show(*r.Of(&c.Original))))
 	default:
-		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is not known", c.Name, r.Name, c.of.SetBy(r), present))
+		p.because(contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is unknown", c.Name, r.Name, c.of.SetBy(r), present))
 	}
 }
 
-// explainBounds says where a bound decided.
+// explainBounds adds reasons for requests that a bound determined.
 func (p *Plan) explainBounds() {
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, r := range sizing.Measures {
 			if c.clamped[r.Index] {
 				f := p.factor(r)
-				p.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is held at %s", c.Name, r.Name,
+				p.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is clamped to %s", c.Name, r.Name,
 					r.Text(r.Of(&c.Original).Request), f.Float64(), r.Text(r.Of(&c.Desired).Request)))
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// putBack makes of a plan that leaves the spec as it is one that takes back what
-// the node refuses, so that the spec does not lie and nothing else of the pod
-// stays blocked. It returns false if there is nothing of ours to take back.
+// putBack turns a plan without changes into one that reverts the sizes that the node refuses,
+// so that the spec shows the real sizes and no other resource of the pod stays blocked. It
+// returns false if there is nothing to revert that we may change.
 func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) bool {
 	if !plan.sized || now.code != contract.ResizeInfeasible && now.code != contract.ResizeError {
 		return false
@@ -23,8 +23,7 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 		if now.code == contract.ResizeInfeasible {
 			back = c.of.Allocated()
 		} else if has := c.of.InForce(); has.Memory.Limit > c.Current.Memory.Limit {
-			// The kubelet does not get past a memory limit that is below what
-			// the container uses.
+			// The kubelet stops at a memory limit that is below the container's usage.
 			back.Memory = has.Memory
 		}
 		for _, r := range sizing.Measures {
@@ -35,11 +34,15 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 	}
 	before := plan.Reasons
 	p.withhold(plan, s)
-	plan.Reasons = before // What it holds back of this is no news.
+	plan.Reasons = before // Reasons about parts of the revert are not useful.
+	// Each resource is checked separately, so together they may have another class.
+	if plan.classAfter(s.Pod) != plan.QOSClass {
+		plan.keepSizes()
+	}
 	plan.noteInfeasible = toRecord(s, now)
 	if !plan.differs() {
-		// It stays what it is, and the other pods of the node need not ask for the same.
-		if stillInfeasible(s) {
+		// The sizes stay. The answer is recorded so that other pods of the node need not ask.
+		if stillInfeasible(s) && AnswerOf(s.Pod).Message == safety.WhateverTheAmounts(now.message) {
 			plan.noteInfeasible = ""
 		}
 		return false
@@ -50,8 +53,8 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 	return true
 }
 
-// toRecord is what the annotation is to say of a size that is put back; empty if
-// the node refuses only these amounts, or it says so already.
+// toRecord returns the value of the annotation for a refused size; empty if the node refuses
+// only these amounts, or if the annotation has a recent answer with the same message.
 func toRecord(s *Snapshot, now progress) string {
 	message := safety.WhateverTheAmounts(now.message)
 	if now.code != contract.ResizeInfeasible || message == "" || s.Around.Node == nil {
@@ -64,9 +67,9 @@ func toRecord(s *Snapshot, now progress) string {
 	return said.String()
 }
 
-// credible reports whether a container may have had a size: it is what its author asked
-// for, what it has, or within bounds. Who may write a pod's status need not be its kubelet,
-// and must not get it any other sizes by that.
+// credible reports whether a container may have had a size: the size is the original, the
+// current size, or within bounds. A writer of a pod's status need not be its kubelet, and must
+// not be able to set any other size.
 func credible(original, has, wanted sizing.Amount, bounds sizing.Range, scale func(sizing.Amount, sizing.Factor, sizing.Range) (sizing.Amount, bool)) bool {
 	if wanted == has || wanted == original {
 		return true

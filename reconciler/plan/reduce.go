@@ -2,14 +2,13 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// objection returns the first veto against the sizes of the plan; nil if there is
-// none. whole says that it is against any sizes for now.
+// objection returns the first veto against the sizes of the plan; nil if there is none. whole
+// means that the veto currently applies to any size.
 func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bool) {
 	if veto, whole = p.unready(s, now); veto != nil {
 		return veto, whole
@@ -18,10 +17,10 @@ func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bo
 	return safety.Change(s.Pod, p.QOSClass, before, after, &s.Around), false
 }
 
-// reductions say what is left out of a plan with a veto, in the order in which they
-// are tried: as little as possible first.
+// reductions select what to leave out of a plan with a veto, in the order in which they are
+// tried: as little as possible first.
 var reductions = [...]func(r *sizing.Measure, has, to sizing.Amount) bool{
-	// What keeps its limit equal to its request, or apart, changes no QoS class.
+	// A change that keeps limit and request equal, or unequal, does not change the QoS class.
 	func(_ *sizing.Measure, has, to sizing.Amount) bool {
 		return (has.Request == has.Limit) != (to.Request == to.Limit)
 	},
@@ -34,10 +33,10 @@ var reductions = [...]func(r *sizing.Measure, has, to sizing.Amount) bool{
 
 func grows(has, to sizing.Amount) bool { return to.Request > has.Request || to.Limit > has.Limit }
 
-// agree leaves out of the plan what there is a veto against, and returns the veto if
-// nothing remains: a node without room for more memory does not keep cpu from
-// shrinking. A resource of a container is left out as a whole, so that its limit
-// stays in proportion to its request.
+// agree leaves out the parts of the plan that a veto applies to, and returns the veto if
+// nothing remains: a node without room for more memory does not prevent cpu from shrinking. A
+// resource of a container is left out as a whole, so that its limit stays in proportion to its
+// request.
 func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 	veto, whole := p.objection(s, now)
 	if veto == nil || whole {
@@ -61,7 +60,7 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 		if still, _ := p.objection(s, now); still == nil {
 			p.Partial, p.Vetoed = veto.Reason, true
 			p.without = p.unlike(func(i int) *sizing.Container { return &full[i].Desired })
-			p.because(veto.Reason, veto.Message+"; the rest is resized without "+strings.Join(p.without, ", "))
+			p.because(veto.Reason, veto.Message+"; the rest is resized, except "+joined(p.without, ", "))
 			return nil
 		}
 	}
@@ -69,8 +68,8 @@ func (p *Plan) agree(s *Snapshot, now progress) *safety.Veto {
 	return veto
 }
 
-// unlike names the resources of which the plan gives another size than those, of the
-// same containers: "container app: cpu".
+// unlike lists the resources whose desired size differs from the given sizes of the same
+// containers, e.g. "container app: cpu".
 func (p *Plan) unlike(sizes func(i int) *sizing.Container) []string {
 	var names []string
 	for i := range p.Containers {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -12,25 +11,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// restore plans that the pod gets its originals again and loses every trace of
-// us. What the pod asks for itself (to be skipped) or who owns it does not
-// matter: its originals are only what it was created with. It gives back what it can,
-// and where that is not everything, keeps the record of all.
+// restore plans to return the pod to its originals and to remove our annotations. The skip
+// annotation and the pod's owner do not matter: the originals are only what the pod was
+// created with. It restores what it can and, if that is not everything, keeps all records.
 func (p *Planner) restore(plan *Plan, s *Snapshot) *Plan {
 	plan.Kind = Restore
 	asked := *s
-	asked.Around.Infeasible = nil // What a person asked for is tried.
+	asked.Around.Infeasible = nil // A restore that a user requested is tried anyway.
 	s = &asked
 	switch {
 	case s.Pod.Terminating():
 		return plan.Skip(&safety.Veto{Reason: contract.Terminating, Message: "the pod is being deleted"})
 	case s.Pod.Finished():
-		return plan.Skip(&safety.Veto{Reason: contract.Finished, Message: "the pod has ended, and nothing of it can be resized"})
+		return plan.Skip(&safety.Veto{Reason: contract.Finished, Message: "the pod has ended and can no longer be resized"})
 	case !s.Pod.AnybodyResized() && !s.Pod.Marked() && !s.Pod.RecordCut():
 		return plan.Skip(asWritten)
 	}
 	plan.fillOriginals(s.Pod)
-	plan.Reasons = nil // That an annotation is wrong does not matter any more.
+	plan.Reasons = nil // Wrong annotations no longer matter.
 	for i := range plan.Containers {
 		for _, r := range sizing.Measures {
 			plan.giveBack(&plan.Containers[i], r, p.External == OverrideExternal)
@@ -43,21 +41,21 @@ func (p *Planner) restore(plan *Plan, s *Snapshot) *Plan {
 		plan.Decision = Resize
 		if veto := plan.agree(s, progress{}); veto != nil {
 			left := plan.unlike(func(i int) *sizing.Container { return &plan.Containers[i].Current })
-			plan.because(veto.Reason, veto.Message+"; so this stays: "+strings.Join(left, ", "))
+			plan.because(veto.Reason, veto.Message+"; not restored: "+joined(left, ", "))
 			plan.leaveAlone()
 		}
 	}
 	if len(plan.Reasons) == 0 {
-		plan.before(contract.Restored, "the pod is to have what its author asked for")
-		// The record does not tell that a pod has that, if it is cut: the originals do.
+		plan.before(contract.Restored, "the pod gets its originals again")
+		// If managedFields are cut, only the originals prove that the pod has its originals.
 		plan.keepOriginals = s.Pod.RecordCut()
 		if plan.Decision == Align && !plan.sized && (!s.Pod.Marked() || s.Pod.RecordCut() && s.Pod.OnlyOriginals()) {
 			return plan.Skip(asWritten)
 		}
 		return plan
 	}
-	// Without the annotations, what is not given back would be lost. What can change by
-	// itself is told first, as the pod waits for that.
+	// Without the annotations, the originals that are not restored would be lost. Reasons
+	// that can change by themselves come first, because the pod waits for them.
 	plan.keepRecord = true
 	slices.SortStableFunc(plan.Reasons, func(a, b Reason) int { return cmp.Compare(Waits(b.Code), Waits(a.Code)) })
 	if plan.Decision == Align && !plan.awaits {
@@ -66,9 +64,9 @@ func (p *Planner) restore(plan *Plan, s *Snapshot) *Plan {
 	return plan
 }
 
-// awaitLimits has a restore keep the record until the node has lowered the memory limits
-// that it lowers: the kubelet does not where more is used, and gives back nothing else of
-// the pod as long.
+// awaitLimits keeps the record of a restore that lowers memory limits until the node has
+// lowered them: the kubelet does not lower a limit below the usage, and restores nothing else
+// of the pod until then.
 func (p *Plan) awaitLimits(s *Snapshot) {
 	now := s.progress()
 	for i := range p.Containers {
@@ -86,29 +84,29 @@ func (p *Plan) awaitLimits(s *Snapshot) {
 	}
 }
 
-// asWritten leaves a pod that needs no restore.
-var asWritten = &safety.Veto{Reason: contract.Restored, Message: "the pod has what its author asked for, and is kept so"}
+// asWritten skips a pod that needs no restore.
+var asWritten = &safety.Veto{Reason: contract.Restored, Message: "the pod has its originals and keeps them"}
 
-// giveBack has a resource get its original, and says why where it does not.
+// giveBack restores the original of a resource, or adds the reason why it stays.
 func (p *Plan) giveBack(c *ContainerPlan, r *sizing.Measure, override bool) {
 	s, original, present := &c.standings[r.Index], *r.Of(&c.Original), *r.Of(&c.Current)
 	known := c.knows(r)
 	switch {
 	case present.Request == 0, known && original == present:
-		// Whoever set it: it is what its author asked for.
+		// The resource has its original, regardless of who set it.
 	case s.Claim == pod.Scales, s.Claim == pod.Theirs && known && override:
 		*r.Of(&c.Desired) = original
 	case s.Claim == pod.Theirs, s.Claim == pod.Lost:
 		p.explainStays(c, r)
 	case s.Claim == pod.LimitStays:
-		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays, which came after the author, or whose original got lost", c.Name, r.Name))
-		if present.Request != present.Limit { // What is equal keeps the QoS class.
+		p.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays: it was added after the pod was created, or its original is lost", c.Name, r.Name))
+		if present.Request != present.Limit { // An equal limit keeps the QoS class.
 			*r.Of(&c.Desired) = settle(*s, r, present, original)
 		}
 	}
 }
 
-// Removes reports whether a whole restore removes the annotation.
+// Removes reports whether a complete restore removes the annotation.
 func (p *Plan) Removes(key string) bool {
 	if p.keepOriginals && contract.IsOriginal(key) {
 		return false
